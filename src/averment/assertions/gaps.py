@@ -1,0 +1,78 @@
+"""What missing evidence means for a verdict, decided in one place.
+
+A channel that is absent or unreadable can answer nothing. One that is truncated, partial or redacted still proves
+what it shows, and never that something is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from averment.assertions.base import Channel, Finding, Gap, Status, inconclusive
+from averment.assertions.codes import Code
+from averment.evidence.view import View
+
+__all__ = ["absent_finding", "weighed"]
+
+_ABSENT: Mapping[str, tuple[Code, str, str]] = {
+    "transcript": (
+        Code.TRANSCRIPT_ABSENT,
+        "transcript",
+        "Supply the transcript: `--transcript FILE`, or `transcript` in the conversation.",
+    ),
+    "executions": (
+        Code.TRACE_ABSENT,
+        "trace",
+        "Supply the trace of tool calls: `--trace FILE`, or `spans` in the conversation.",
+    ),
+    "timing": (
+        Code.TIMING_ABSENT,
+        "timing",
+        "Supply timing events: `--timing FILE`, or `timing` in the conversation.",
+    ),
+    "state": (
+        Code.STATE_ABSENT,
+        "state-adapter",
+        "Supply the system of record: `--state FILE`, or `state` in the conversation.",
+    ),
+}
+
+
+def absent_finding(view: View, channel: Channel, details: Mapping[str, Any] | None = None) -> Finding:
+    """INCONCLUSIVE, because the channel can answer nothing; says what would supply it."""
+    code, noun, how = _ABSENT[channel]
+    state, why = view.coverage(channel)
+    if state != "absent":
+        code = Code.STATE_UNREADABLE if channel == "state" else Code.CHANNEL_UNREADABLE
+        how = "Mend the source, or supply another."
+    return inconclusive(
+        code,
+        lambda: f"the {noun} evidence is {state}" + (f": {why}" if why else "") + f". {how}",
+        f"required {noun} evidence was missing",
+        details=details or {},
+        gap=Gap(channel, state, how, view.source_format(channel)),
+    )
+
+
+def weighed(view: View, finding: Finding) -> Finding:
+    """The finding, or INCONCLUSIVE when it rests on something not being in evidence that is incomplete."""
+    channel = finding.absence_of
+    if channel is None or finding.status is Status.INCONCLUSIVE or not view.is_incomplete(channel):
+        return finding
+    state, why = view.coverage(channel)
+    verdict, noun = finding.status.value, _ABSENT[channel][1]
+    how = "Record this evidence completely in its source."
+    return msgspec.structs.replace(
+        finding,
+        status=Status.INCONCLUSIVE,
+        code=Code.CHANNEL_TRUNCATED,
+        reason=lambda: (
+            f"the {noun} evidence is {state}{f' ({why})' if why else ''}; "
+            f"{verdict} would rest on what is not in it. {how}"
+        ),
+        public=f"required {noun} evidence was incomplete",
+        gap=Gap(channel, state, how, view.source_format(channel)),
+    )

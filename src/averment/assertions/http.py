@@ -1,0 +1,78 @@
+"""Matching of recorded HTTP exchanges, by method, address, status and response."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from averment.assertions import values
+from averment.assertions.calls import expected_mistakes
+from averment.evidence.model import Span
+from averment.text.patterns import PatternError, compile_pattern
+from averment.text.structs import Mistake
+
+__all__ = ["HttpExchange"]
+
+StatusCode = Annotated[int, Meta(ge=100, le=599)]
+
+
+class HttpExchange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One HTTP exchange; every field that is given must match."""
+
+    method: Annotated[str | UnsetType, Meta(description="The method, in any case.")] = UNSET
+    url_matches: Annotated[
+        str | UnsetType, Meta(description="A regular expression searched in the address; case counts.")
+    ] = UNSET
+    status: Annotated[
+        StatusCode | Annotated[list[StatusCode], Meta(min_length=1)] | UnsetType,
+        Meta(description="The status code, or the codes that will do."),
+    ] = UNSET
+    response_subset: Annotated[
+        dict[str, Any] | UnsetType, Meta(description="Keys of the response that must be there and match.")
+    ] = UNSET
+
+    def mistakes(self) -> Iterable[Mistake]:
+        """A blank method, a pattern that can't be searched, faulty expected values."""
+        if self.method is not UNSET and not self.method.strip():
+            yield Mistake(
+                "empty_value", "the method is blank", ("method",), expected="a method such as `POST`"
+            )
+        if self.url_matches is not UNSET:
+            try:
+                compile_pattern(self.url_matches)
+            except PatternError as error:
+                yield Mistake(
+                    "bad_pattern", error.message, ("url_matches",), offset=error.position, mend=error.mend
+                )
+        yield from expected_mistakes({"response_subset": self.response_subset})
+
+    def compile(self) -> Callable[[Span], bool]:
+        """The test of one span."""
+        method = None if self.method is UNSET else self.method.strip().upper()
+        url = None if self.url_matches is UNSET else compile_pattern(self.url_matches)
+        statuses = (
+            None if self.status is UNSET else self.status if isinstance(self.status, list) else [self.status]
+        )
+        response = None if self.response_subset is UNSET else values.matcher(self.response_subset)
+
+        def test(span: Span) -> bool:
+            if span.type != "http_exchange":
+                return False
+            if method is not None:
+                found = span.field("method", "http.method", "request_method")
+                if not isinstance(found, str) or found.upper() != method:
+                    return False
+            if url is not None:
+                address = span.field("url", "http.url", "route", "target")
+                if not isinstance(address, str) or not url.test(address):
+                    return False
+            if statuses is not None:
+                code = span.field("status_code", "http.status_code")
+                if not any(values.json_equal(code, status) for status in statuses):
+                    return False
+            return response is None or response.matches(span.field("response", "response_body", "result"))
+
+        return test

@@ -1,0 +1,86 @@
+"""The kind `phrase`: something is said, or is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, ClassVar, Literal
+
+from msgspec import Meta
+
+from averment.assertions.base import (
+    Assertion,
+    Channel,
+    Check,
+    Earlier,
+    Finding,
+    PatternUse,
+    Regex,
+    Resolver,
+    Role,
+    failed,
+    passed,
+    turn_list,
+)
+from averment.assertions.codes import Code
+from averment.evidence.view import View
+
+__all__ = ["Phrase"]
+
+
+class Phrase(Assertion, frozen=True, kw_only=True, tag="phrase"):
+    """A regular expression is found in a turn of the transcript; with `absent`, in none.
+
+    It reads what was *said*. Whether it was *done* is for `tool_call`, `tool_result` and `state` to say.
+
+    PASS: a turn of the role matches; with `position`, the first or last turn of the role does; with `absent`, none.
+    FAIL: otherwise; an empty transcript has no turn that matches.
+    INCONCLUSIVE: there is no transcript, or the verdict rests on a part of it that is missing.
+    """
+
+    needs: ClassVar[tuple[Channel, ...]] = ("transcript",)
+
+    regex: Regex
+    role: Role = None
+    position: Annotated[
+        Literal["any", "first", "last"],
+        Meta(description="Which of the role's turns must match; `absent` ignores it."),
+    ] = "any"
+    absent: Annotated[bool, Meta(description="The phrase must not be said.")] = False
+    case_sensitive: Annotated[bool, Meta(description="Letters match in their own case only.")] = False
+
+    def patterns(self) -> Iterable[PatternUse]:
+        """The one pattern."""
+        yield PatternUse(("regex",), self.regex, ignore_case=not self.case_sensitive)
+
+    def compile(self, resolver: Resolver) -> Check:
+        """The check, for the pattern and the role's canonical name."""
+        pattern = resolver.pattern(self.regex, ignore_case=not self.case_sensitive)
+        role = resolver.role(self.role)
+        who = self.role or "anybody"
+
+        def check(view: View, _: Earlier) -> Finding:
+            hits = view.hits(pattern, role)
+            if self.absent:
+                if hits:
+                    return failed(
+                        Code.FOUND_BUT_FORBIDDEN,
+                        lambda: f"/{self.regex}/ must not be said by {who}, and is said in {turn_list(hits)}",
+                        "a forbidden phrase is present",
+                        turns=hits,
+                    )
+                return passed(absence_of="transcript")
+            if self.position != "any":
+                turns = view.turns_of(role)
+                place = None if not turns else turns[0] if self.position == "first" else turns[-1]
+                hits = [place] if place is not None and place in hits else []
+            if hits:
+                return passed(turns=hits, absence_of=None if self.position == "any" else "transcript")
+            where = "" if self.position == "any" else f" in the {self.position} turn"
+            return failed(
+                Code.NOT_FOUND,
+                lambda: f"/{self.regex}/ must be said by {who}{where}, and is not",
+                "a required phrase is missing",
+                absence_of="transcript",
+            )
+
+        return check

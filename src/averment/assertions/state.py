@@ -1,0 +1,107 @@
+"""The kind `state`: a system of record holds what it should."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any, ClassVar
+
+from msgspec import UNSET, Meta, UnsetType
+
+from averment.assertions import values
+from averment.assertions.base import (
+    Assertion,
+    Channel,
+    Check,
+    Earlier,
+    Finding,
+    NonEmpty,
+    Resolver,
+    failed,
+    passed,
+    safe,
+)
+from averment.assertions.calls import expected_mistakes
+from averment.assertions.codes import Code
+from averment.evidence.view import View
+from averment.policies import PolicyShelf
+from averment.text.structs import Mistake
+
+__all__ = ["State"]
+
+
+class State(Assertion, frozen=True, kw_only=True, tag="state"):
+    """The first record of a resource that the filters select has the expected values.
+
+    The keys of `expect` are dotted paths into the record; a key that the record has exactly so comes first. Of a
+    resource with snapshots the later one is read.
+
+    PASS: there is such a record, and every expected value matches.
+    FAIL: there is no such record, the record lacks a field, or a value differs.
+    INCONCLUSIVE: no system of record was supplied, or it could not be read.
+    """
+
+    needs: ClassVar[tuple[Channel, ...]] = ("state",)
+
+    resource: Annotated[NonEmpty, Meta(description="The table or collection to look in.")]
+    expect: Annotated[
+        dict[str, Any], Meta(min_length=1, description="Expected values by dotted path into the record.")
+    ]
+    filters: Annotated[
+        dict[str, Any] | UnsetType,
+        Meta(description="Columns and the values that select the record, by equality."),
+    ] = UNSET
+
+    def mistakes(self, shelf: PolicyShelf) -> Iterable[Mistake]:  # noqa: ARG002
+        """Faults of the expected values."""
+        for key, expected in self.expect.items():
+            for mistake in expected_mistakes({key: expected}):
+                yield mistake._replace(path=("expect", *mistake.path))
+
+    def compile(self, resolver: Resolver) -> Check:  # noqa: ARG002 - state resolves nothing
+        """The check, for the expected values."""
+        matchers = {key: values.matcher(expected) for key, expected in self.expect.items()}
+        filters = {} if self.filters is UNSET else self.filters
+        where = (
+            f" where {', '.join(f'{name} = {values.show(value)}' for name, value in filters.items())}"
+            if filters
+            else ""
+        )
+        named = safe(self.resource)
+        public = f"the record of {named} is not as required" if named else "a record is not as required"
+
+        def check(view: View, _: Earlier) -> Finding:
+            record = view.store.find(self.resource, filters)
+            if record is None:
+                return failed(
+                    Code.RECORD_NOT_FOUND,
+                    lambda: f"`{self.resource}` has no record{where}",
+                    public,
+                    absence_of="state",
+                )
+            actual = {key: values.resolve(record, key) for key in matchers}
+            wrong = sorted(key for key, matcher in matchers.items() if not matcher.matches(actual[key]))
+            if not wrong:
+                return passed()
+            mismatches = [
+                {"path": _path(key, mismatch.path), "expected": mismatch.expected, "found": mismatch.found}
+                for key in wrong
+                for mismatch in matchers[key].mismatches(actual[key])
+            ]
+            missing = all(actual[key] is values.ABSENT for key in wrong)
+            return failed(
+                Code.FIELD_MISSING if missing else Code.VALUE_MISMATCH,
+                lambda: (
+                    f"`{self.resource}`{where}: "
+                    + "; ".join(
+                        f"{m['path']}: expected {m['expected']}, found {m['found']}" for m in mismatches
+                    )
+                ),
+                public,
+                details={"mismatches": mismatches},
+            )
+
+        return check
+
+
+def _path(key: str, path: tuple[str | int, ...]) -> str:
+    return key + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)

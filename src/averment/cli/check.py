@@ -1,0 +1,54 @@
+"""`averment check`: find every mistake in assertion documents."""
+
+from __future__ import annotations
+
+import click
+
+from averment.errors import DocumentError, ExitCode
+
+__all__ = ["command"]
+
+
+@click.command("check")
+@click.argument("documents", metavar="DOC...", nargs=-1, required=True)
+@click.option(
+    "--format", "output_format", type=click.Choice(["text", "json"]), default="text", help="How to print."
+)
+def command(documents: tuple[str, ...], output_format: str) -> int:
+    """Find every mistake in assertion documents, each with its place and its mend.
+
+    Nothing is evaluated. Exit 0: all documents are right. Exit 2: at least one is not. `-` is standard input.
+    """
+    import msgspec
+
+    from averment.cli.inputs import load_document, refuse_twice
+    from averment.cli.outputs import say
+    from averment.text.jsontext import pretty
+
+    refuse_twice(*documents)
+    reports: list[dict[str, object]] = []
+    mistakes = 0
+    for name in documents:
+        try:
+            document = load_document(name)
+        except DocumentError as error:
+            mistakes += len(error.problems)
+            reports.append(
+                {"document": name, "ok": False, "problems": [msgspec.to_builtins(p) for p in error.problems]}
+            )
+            if output_format == "text":
+                say(f"{error}\n", err=True)
+        else:
+            count = len(document.assertions)
+            reports.append({"document": name, "ok": True, "assertions": count, "problems": []})
+            if output_format == "text":
+                say(f"{name}: ok, {_counted(count, 'assertion')}\n")
+    if output_format == "json":
+        say(pretty({"documents": reports}))
+    elif mistakes:
+        say(f"{_counted(mistakes, 'mistake')} in {_counted(len(reports), 'document')}\n", err=True)
+    return ExitCode.NO_VERDICT if mistakes else ExitCode.YES
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

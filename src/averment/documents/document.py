@@ -1,0 +1,289 @@
+"""An assertion document: from text to checked assertions, or to every mistake in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from averment.assertions import KINDS, kind
+from averment.assertions.base import Assertion, Reference
+from averment.documents.references import cycles, decision_order
+from averment.errors import DocumentError, Problem, nearest
+from averment.policies import PolicyShelf
+from averment.text.jsontext import digest
+from averment.text.patterns import PatternError, compile_pattern
+from averment.text.source import MAX_DOCUMENT_BYTES, Position, Source, read_source, source_of
+from averment.text.structs import Mistake, convert, describe
+
+__all__ = ["Document", "Fields", "InconclusivePolicy", "is_document"]
+
+InconclusivePolicy = Literal["report", "fail", "refuse"]
+
+
+class Fields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The fields of a document."""
+
+    version: Annotated[Literal[1], Meta(description="The version of the format.")]
+    assertions: Annotated[list[dict[str, Any]], Meta(min_length=1, description="What must hold.")]
+    inconclusive_policy: Annotated[
+        InconclusivePolicy | UnsetType,
+        Meta(
+            description="What an INCONCLUSIVE result does to the exit code: nothing, the same as a FAIL, or refuse."
+        ),
+    ] = UNSET
+    roles: Annotated[
+        dict[str, list[str]] | UnsetType,
+        Meta(description="Names for roles: for each role its aliases. Replaces the built-in table."),
+    ] = UNSET
+
+
+class _Checked(NamedTuple):
+    """An assertion without mistakes of its own, with its place in the list and its mentions of others."""
+
+    place: int
+    assertion: Assertion
+    mentions: list[Reference]
+
+
+class Document:
+    """A checked list of assertions; there is no such thing as an unchecked one.
+
+    Attributes:
+        name: the file's name, without folders; None for text and objects.
+        assertions: the assertions, in the order written.
+        inconclusive_policy: the document's own policy; None when it has none.
+        roles: its alias table for role names; None when it has none.
+        order: the assertions' indexes, each after those whose results it reads.
+        shelf: the policies that it names.
+    """
+
+    def __init__(self, source: Source, folder: Path) -> None:
+        self._source = source
+        self.name = None if source.name is None else Path(source.name).name
+        self.shelf = PolicyShelf(folder)
+        problems: list[Problem] = []
+        fields = convert(source, (), Fields, problems) if isinstance(source.value, dict) else None
+        if not isinstance(source.value, dict):
+            problems.append(_no_mapping(source))
+        items = source.value.get("assertions") if isinstance(source.value, dict) else None
+        found = self._check(items if isinstance(items, list) else [], problems)
+        if problems or fields is None:
+            raise DocumentError(sorted(problems, key=_place))
+        self.assertions: Sequence[Assertion] = tuple(checked.assertion for checked in found)
+        self.inconclusive_policy = None if fields.inconclusive_policy is UNSET else fields.inconclusive_policy
+        self.roles: Mapping[str, Sequence[str]] | None = None if fields.roles is UNSET else fields.roles
+        indexes = {assertion.id: index for index, assertion in enumerate(self.assertions)}
+        self.order: Sequence[int] = [indexes[name] for name in decision_order(_needs(found))]
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Document:
+        """The document in a file; paths inside it are relative to its folder.
+
+        Raises:
+            DocumentError: with every mistake in it, or because the file can't be read.
+        """
+        name = os.fspath(path)
+        file = Path(name)
+        try:
+            if not file.is_file():
+                code = "not_a_file" if file.exists() else "file_not_found"
+                raise DocumentError(
+                    _unreadable(name, code, "is no regular file" if file.exists() else "does not exist")
+                )
+            with file.open("rb") as stream:
+                data = stream.read(MAX_DOCUMENT_BYTES + 1)
+        except (OSError, ValueError) as error:
+            if isinstance(error, DocumentError):
+                raise
+            why = getattr(error, "strerror", None) or "has a name that can't be a file's"
+            raise DocumentError(_unreadable(name, "file_unreadable", f"can't be read: {why}")) from None
+        return cls(read_source(data, name=name), file.parent)
+
+    @classmethod
+    def parse(cls, text: str | bytes, *, name: str | None = None) -> Document:
+        """The document in a text, YAML or JSON; paths inside it are relative to the working folder.
+
+        Raises:
+            DocumentError: with every mistake in it.
+        """
+        return cls(read_source(text, name=name), Path())
+
+    @classmethod
+    def of(cls, value: object) -> Document:
+        """The document that a mapping of plain values is; problems have paths and no lines.
+
+        Raises:
+            DocumentError: with every mistake in it.
+        """
+        return cls(source_of(value), Path())
+
+    @property
+    def display_name(self) -> str:
+        """The name that people know it by: as they gave it, or `the document`."""
+        return self._source.name or "the document"
+
+    @cached_property
+    def sha256(self) -> str:
+        """The digest of the document as parsed and of what its policies say; no defaults are filled in."""
+        policies = self.shelf.contents()
+        return digest({**self._source.value, "policies": policies} if policies else self._source.value)
+
+    def position(self, index: int) -> Position | None:
+        """Where the assertion of that index starts; None for a document that was no text."""
+        return self._source.position(("assertions", index))
+
+    def _check(self, items: list[Any], problems: list[Problem]) -> list[_Checked]:
+        found: list[_Checked] = []
+        first: dict[str, int] = {}
+        for index, item in enumerate(items):
+            if not isinstance(item, dict):
+                continue  # the document's fields have said so
+            assertion = self._convert(item, index, problems)
+            name = item.get("id")
+            if isinstance(name, str) and name in first:
+                problems.append(self._duplicate(name, index, first[name]))
+            elif isinstance(name, str):
+                first[name] = index
+            if assertion is not None and self._is_sound(assertion, index, problems):
+                found.append(_Checked(index, assertion, _mentions(assertion)))
+        self._check_references(found, first, problems)
+        return found
+
+    def _convert(self, item: dict[str, Any], index: int, problems: list[Problem]) -> Assertion | None:
+        name = item.get("kind")
+        path = ("assertions", index)
+        if isinstance(name, str) and name in KINDS:
+            return convert(self._source, path, kind(name), problems)
+        where: tuple[str | int, ...] = (*path, "kind")
+        if "kind" not in item:
+            message, code, where = "the field `kind` is missing", "missing_field", path
+        elif isinstance(name, str):
+            message, code = f"there is no kind `{name}`", "unknown_kind"
+        else:
+            message, code = "`kind` has the wrong type", "wrong_type"
+        problems.append(
+            self._source.problem(
+                code,
+                message,
+                where,
+                expected=f"one of {', '.join(KINDS)}",
+                found=None if "kind" not in item else describe(name),
+                nearest=nearest(name, KINDS) if isinstance(name, str) else None,
+                mend="See `averment kinds`.",
+            )
+        )
+        if not isinstance(item.get("id"), str) or not item["id"]:
+            expected = "`id`: a non-empty string"
+            problems.append(
+                self._source.problem("missing_field", "the assertion has no id", path, expected=expected)
+            )
+        return None
+
+    def _is_sound(self, assertion: Assertion, index: int, problems: list[Problem]) -> bool:
+        path = ("assertions", index)
+        before = len(problems)
+        try:
+            problems.extend(mistake.at(self._source, path) for mistake in assertion.mistakes(self.shelf))
+        except DocumentError as error:  # a policy file with mistakes of its own, told once
+            problems.extend(problem for problem in error.problems if problem not in problems)
+            return False
+        for use in assertion.patterns():
+            try:
+                compile_pattern(use.source, ignore_case=use.ignore_case)
+            except PatternError as error:
+                mistake = Mistake(
+                    "bad_pattern", error.message, use.path, offset=error.position, mend=error.mend
+                )
+                problems.append(mistake.at(self._source, path))
+        return len(problems) == before
+
+    def _duplicate(self, name: str, index: int, first: int) -> Problem:
+        place = self._source.position(("assertions", first, "id"))
+        where = f" (first on line {place.line})" if place else f" (first at $.assertions[{first}])"
+        return self._source.problem(
+            "duplicate_id",
+            f"the id `{name}` is used twice{where}",
+            ("assertions", index, "id"),
+            expected="an id of its own for every assertion",
+        )
+
+    def _check_references(
+        self, found: list[_Checked], known: Mapping[str, int], problems: list[Problem]
+    ) -> None:
+        for place, assertion, mentions in found:
+            for path, name, offset in mentions:
+                itself = name == assertion.id
+                if name in known and not itself:
+                    continue
+                problems.append(
+                    self._source.problem(
+                        "self_reference" if itself else "unknown_reference",
+                        f"`{name}` refers to itself" if itself else f"there is no assertion `{name}`",
+                        ("assertions", place, *path),
+                        offset=offset,
+                        expected="the id of another assertion",
+                        nearest=None
+                        if itself
+                        else nearest(name, [other for other in known if other != assertion.id]),
+                    )
+                )
+        for cycle in cycles(_needs(found)):
+            trail = " -> ".join([*cycle, cycle[0]])
+            problems.append(
+                self._source.problem(
+                    "reference_cycle",
+                    f"these assertions wait for one another: {trail}",
+                    ("assertions", known[cycle[0]]),
+                    mend="Remove one of the references.",
+                )
+            )
+
+
+def is_document(value: object) -> bool:
+    """Whether a value is meant to be an assertion document, right or wrong."""
+    return isinstance(value, dict) and "assertions" in value and "version" in value
+
+
+def _mentions(assertion: Assertion) -> list[Reference]:
+    """Every mention of another assertion, and where it stands."""
+    single = isinstance(assertion.when, str)
+    premises = [
+        Reference(("when",) if single else ("when", place), name)
+        for place, name in enumerate(assertion.premises())
+    ]
+    return premises + list(assertion.references())
+
+
+def _needs(found: Sequence[_Checked]) -> dict[str, list[str]]:
+    """For each assertion the known others whose results it reads."""
+    known = {checked.assertion.id for checked in found}
+    return {
+        checked.assertion.id: [
+            ref.id for ref in checked.mentions if ref.id in known and ref.id != checked.assertion.id
+        ]
+        for checked in found
+    }
+
+
+def _no_mapping(source: Source) -> Problem:
+    expected = "a mapping with `version: 1` and a list of `assertions`"
+    return source.problem(
+        "wrong_type", "this is no assertion document", expected=expected, found=describe(source.value)
+    )
+
+
+def _unreadable(name: str, code: str, why: str) -> Problem:
+    return Problem(
+        code=code, message=f"`{name}` {why}", file=name, expected="an assertion document, YAML or JSON"
+    )
+
+
+def _place(problem: Problem) -> tuple[bool, str, int, int]:
+    """Problems are told in the order of their places; those of the document itself before those of its policies."""
+    return problem.line is None, problem.file or "", problem.line or 0, problem.column or 0

@@ -1,0 +1,164 @@
+"""The envelope: all results of one run, in the shape and bytes of `assert.v1`.
+
+There is no overall score anywhere in it, and the published schema refuses one. Same inputs, same bytes: keys stand
+in a fixed order, and nothing that varies between runs or machines is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from averment._version import __version__
+from averment.assertions.base import Status
+from averment.errors import ExitCode
+from averment.text.jsontext import pretty
+from averment.text.source import Position
+
+__all__ = ["Envelope", "Result"]
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One assertion's verdict with its grounds; every text in it that stems from evidence is redacted.
+
+    Attributes:
+        id: the assertion's id.
+        kind: its kind.
+        status: the verdict.
+        common: what the document says of the assertion: dimension, severity, tags, owner, description.
+        at: where the assertion stands in the document, 1-based.
+        details: fields of the kind, in their order.
+        turns: indexes of the turns it rests on, 0-based as in the transcript.
+        tool_calls: ids of the tool calls it rests on.
+        span_ids: ids of the spans it rests on, in the source's order.
+        code: why it is not PASS.
+        evidence_gap: the missing evidence: channel, state, source_format, how.
+        reason: prose that may quote evidence, redacted.
+        public_reason: prose that never quotes evidence, at most 240 characters.
+    """
+
+    id: str
+    kind: str
+    status: Status
+    common: Mapping[str, Any]
+    at: Position | None = None
+    details: Mapping[str, Any] = {}
+    turns: Sequence[int] = ()
+    tool_calls: Sequence[str] = ()
+    span_ids: Sequence[str] = ()
+    code: str | None = None
+    evidence_gap: Mapping[str, Any] | None = None
+    reason: str | None = None
+    public_reason: str | None = None
+
+    @property
+    def severity(self) -> str:
+        """The assertion's severity; only errors gate."""
+        severity: str = self.common.get("severity", "error")
+        return severity
+
+    @property
+    def dimension(self) -> str | None:
+        """The heading that the document groups it under."""
+        return self.common.get("dimension")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as it stands in the envelope; what has nothing to say is left out."""
+        entry: dict[str, Any] = {"id": self.id, "kind": self.kind, "deterministic": True, **self.common}
+        if self.at is not None:
+            entry["at"] = {"line": self.at.line, "column": self.at.column}
+        entry.update(self.details)
+        grounds = {"turns": self.turns, "tool_calls": self.tool_calls, "span_ids": self.span_ids}
+        entry.update({name: list(found) for name, found in grounds.items() if found})
+        entry["status"] = self.status.value
+        said = {
+            "code": self.code,
+            "evidence_gap": self.evidence_gap,
+            "reason": self.reason,
+            "public_reason": self.public_reason,
+        }
+        entry.update({name: value for name, value in said.items() if value is not None})
+        return entry
+
+
+class Envelope(msgspec.Struct, frozen=True, kw_only=True):
+    """All results of one run over one conversation.
+
+    Attributes:
+        inconclusive_policy: what INCONCLUSIVE does to the exit code: report, fail or refuse.
+        document_name: the document's file name, without folders; None when it was no file.
+        document_sha256: the digest of the document with its policies.
+        evidence_sha256: the digest of the evidence.
+        results: one for every assertion, in document order.
+        redacted_transcript: the transcript without personal data, when a pii assertion read it.
+    """
+
+    inconclusive_policy: str
+    document_name: str | None
+    document_sha256: str
+    evidence_sha256: str
+    results: Sequence[Result]
+    redacted_transcript: Sequence[Mapping[str, Any]] | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """What the run says to a gate (definitions, "Exit codes"); warnings and notes never gate."""
+        if any(result.code == "internal_error" for result in self.results):
+            return ExitCode.INTERNAL
+        gating = {result.status for result in self.results if result.severity == "error"}
+        if Status.INCONCLUSIVE in gating and self.inconclusive_policy == "refuse":
+            return ExitCode.NO_VERDICT
+        if Status.FAIL in gating or (Status.INCONCLUSIVE in gating and self.inconclusive_policy == "fail"):
+            return ExitCode.NO
+        return ExitCode.YES
+
+    def counts(self, *, errors: bool = True) -> dict[str, int]:
+        """PASS, FAIL and INCONCLUSIVE results: of severity error, or else of the lesser severities."""
+        statuses = [result.status for result in self.results if (result.severity == "error") is errors]
+        return {status.value.lower(): statuses.count(status) for status in Status}
+
+    def to_dict(self, *, compat: bool = False) -> dict[str, Any]:
+        """The envelope as plain values, keys in the order of the format.
+
+        Args:
+            compat: put the redacted transcript into each pii result, as the contract does, instead of a pointer to
+                the one copy.
+        """
+        document: dict[str, Any] = {} if self.document_name is None else {"name": self.document_name}
+        entry: dict[str, Any] = {
+            "schema": "assert.v1",
+            "exit_code": int(self.exit_code),
+            "inconclusive_policy": self.inconclusive_policy,
+            "engine": {"name": "averment", "version": __version__},
+            "document": {**document, "sha256": self.document_sha256},
+            "evidence_sha256": self.evidence_sha256,
+            "results": [result.to_dict() for result in self.results],
+        }
+        if self.redacted_transcript is not None and compat:
+            for result in entry["results"]:
+                if "redacted_transcript" in result:
+                    result["redacted_transcript"] = list(self.redacted_transcript)
+        elif self.redacted_transcript is not None:
+            entry["redacted_transcript"] = list(self.redacted_transcript)
+        entry["summary"] = {
+            "deterministic": self.counts(),
+            "not_applicable": sum(result.code == "not_applicable" for result in self.results),
+            "warnings": self.counts(errors=False),
+            "judge": {"pass": 0, "fail": 0},
+            "note": self._note(),
+        }
+        return entry
+
+    def to_json(self, *, compat: bool = False) -> bytes:
+        """The envelope's canonical bytes: two-space indent, fixed key order, UTF-8, a final newline."""
+        return pretty(self.to_dict(compat=compat))
+
+    def _note(self) -> str:
+        counts = self.counts()
+        return (
+            f"inconclusive_policy {self.inconclusive_policy}: {counts['pass']} pass, {counts['fail']} fail, "
+            f"{counts['inconclusive']} inconclusive of {sum(counts.values())} deterministic assertions that gate; "
+            "0 judge-scored assertions ran."
+        )

@@ -1,0 +1,89 @@
+"""A document compiled: everything worked out that does not depend on a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from averment.assertions.base import Assertion, Check
+from averment.documents import Document
+from averment.evidence.view import ROLE_ALIASES, Roles
+from averment.policies import Policy
+from averment.text.patterns import Pattern, PatternSet, compile_pattern
+from averment.text.source import Position
+
+__all__ = ["Entry", "Plan", "compile_plan"]
+
+
+class Entry(NamedTuple):
+    """One assertion, ready to be checked."""
+
+    assertion: Assertion
+    check: Check
+    premises: tuple[str, ...]
+    common: dict[str, Any]
+    at: Position | None
+
+
+class Plan:
+    """A compiled document; it runs over one conversation or ten million and never changes.
+
+    Attributes:
+        document: the document it was compiled from.
+        entries: one for every assertion, in document order.
+        order: the indexes of the entries, each after those whose results it reads.
+        patterns: every pattern of the transcript, each once.
+        pattern_set: the same, for searching all of them in one pass.
+        roles: the alias table for role names.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.roles = Roles(ROLE_ALIASES if document.roles is None else document.roles)
+        self._patterns: dict[Pattern, None] = {}
+        self.entries: Sequence[Entry] = [
+            Entry(
+                assertion,
+                assertion.compile(self),
+                assertion.premises(),
+                _common(assertion),
+                document.position(index),
+            )
+            for index, assertion in enumerate(document.assertions)
+        ]
+        self.order = document.order
+        self.patterns: Sequence[Pattern] = tuple(self._patterns)
+        self.pattern_set = PatternSet(self.patterns)
+
+    def pattern(self, source: str, *, ignore_case: bool) -> Pattern:
+        """The compiled pattern, noted so that it is searched with all others (`Resolver`)."""
+        pattern = compile_pattern(source, ignore_case=ignore_case)
+        self._patterns[pattern] = None
+        return pattern
+
+    def role(self, name: str | None) -> str | None:
+        """The role's canonical name (`Resolver`)."""
+        return self.roles.canonical(name)
+
+    def policy(self, pack: str | None, pack_path: str | None) -> Policy:
+        """The policy that an assertion names; the document has loaded it already (`Resolver`)."""
+        return self.document.shelf.policy(pack, pack_path)
+
+
+@lru_cache(maxsize=64)
+def compile_plan(document: Document) -> Plan:
+    """The plan of a document, compiled once for as long as it is in use."""
+    return Plan(document)
+
+
+def _common(assertion: Assertion) -> dict[str, Any]:
+    """What the document says of the assertion that results carry along."""
+    said = {
+        "dimension": assertion.dimension,
+        "severity": None if assertion.severity == "error" else assertion.severity,
+        "tags": assertion.tags,
+        "owner": assertion.owner,
+        "description": assertion.description,
+    }
+    return {name: value for name, value in said.items() if value}

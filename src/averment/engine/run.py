@@ -1,0 +1,137 @@
+"""A plan over one conversation: findings, and the one place where they become results.
+
+Whatever stems from evidence passes through here on its way out, so here it is redacted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from averment.assertions.base import Finding, Status, inconclusive
+from averment.assertions.codes import Code
+from averment.assertions.gaps import absent_finding, weighed
+from averment.documents import Document, InconclusivePolicy
+from averment.engine.envelope import Envelope, Result
+from averment.engine.plan import Entry, Plan, compile_plan
+from averment.errors import Problem, UsageError
+from averment.evidence import Evidence
+from averment.evidence.view import View
+from averment.text.pii import redact
+
+__all__ = ["run", "run_plan"]
+
+_MAX_PUBLIC = 240
+_MAX_REASON = 2000
+
+
+def run(
+    document: Document, evidence: Evidence, *, inconclusive_policy: InconclusivePolicy | None = None
+) -> Envelope:
+    """Judges one conversation.
+
+    Args:
+        document: what must hold.
+        evidence: what was recorded.
+        inconclusive_policy: report, fail or refuse; the document's own, or report, when not given.
+
+    Raises:
+        UsageError: there is no such policy.
+    """
+    return run_plan(compile_plan(document), evidence, inconclusive_policy=inconclusive_policy)
+
+
+def run_plan(
+    plan: Plan, evidence: Evidence, *, inconclusive_policy: InconclusivePolicy | None = None
+) -> Envelope:
+    """Judges one conversation by a plan that is already compiled; see `run`."""
+    if inconclusive_policy not in {None, "report", "fail", "refuse"}:
+        raise UsageError(
+            Problem(
+                code="not_allowed",
+                message="there is no such inconclusive policy",
+                expected="one of report, fail, refuse",
+                found=repr(inconclusive_policy),
+            )
+        )
+    view = View(evidence.model, plan.pattern_set, plan.patterns, plan.roles)
+    findings: dict[str, Finding] = {}
+    for index in plan.order:
+        entry = plan.entries[index]
+        findings[entry.assertion.id] = _decide(entry, view, findings)
+    results = [_result(entry, findings[entry.assertion.id], view) for entry in plan.entries]
+    wants_transcript = any("redacted_transcript" in result.details for result in results)
+    return Envelope(
+        inconclusive_policy=inconclusive_policy or plan.document.inconclusive_policy or "report",
+        document_name=plan.document.name,
+        document_sha256=plan.document.sha256,
+        evidence_sha256=evidence.sha256,
+        results=results,
+        redacted_transcript=view.redacted_transcript if wants_transcript else None,
+    )
+
+
+def _decide(entry: Entry, view: View, earlier: Mapping[str, Finding]) -> Finding:
+    unmet = {name: earlier[name].status for name in entry.premises if earlier[name].status is not Status.PASS}
+    if unmet:
+        return inconclusive(
+            Code.SKIPPED,
+            lambda: (
+                f"not checked, because of {', '.join(f'{name} ({status})' for name, status in unmet.items())}"
+            ),
+            "the assertion's precondition did not pass, so it was not checked",
+            details={"skipped": True},
+        )
+    for channel in entry.assertion.needs:
+        if view.is_missing(channel):
+            return absent_finding(view, channel)
+    try:
+        return weighed(view, entry.check(view, earlier))
+    except Exception as error:  # noqa: BLE001 - a defect of ours is no verdict: it is told, and the run exits 3
+        name = type(error).__name__
+        return inconclusive(
+            Code.INTERNAL_ERROR,
+            lambda: f"the check failed with {name}; this is a defect of averment, please report it",
+            "the check failed with an internal error",
+        )
+
+
+def _result(entry: Entry, finding: Finding, view: View) -> Result:
+    spans = view.spans
+    indexes = {call.position for call in finding.calls if call.position is not None} | set(finding.spans)
+    gap = finding.gap
+    return Result(
+        id=entry.assertion.id,
+        kind=type(entry.assertion).__struct_config__.tag,  # type: ignore[arg-type]
+        status=finding.status,
+        common=entry.common,
+        at=entry.at,
+        details=_redacted(finding.details) if finding.details else {},
+        turns=finding.turns,
+        tool_calls=list(dict.fromkeys(redact(call.id) for call in finding.calls)),
+        span_ids=[redact(spans[index].id) for index in sorted(indexes)],
+        code=None if finding.code is None else finding.code.value,
+        evidence_gap=None
+        if gap is None
+        else {name: value for name, value in gap._asdict().items() if value is not None},
+        reason=None if finding.reason is None else _bounded(redact(finding.reason()), _MAX_REASON),
+        public_reason=None
+        if finding.public is None
+        else _bounded(" ".join(finding.public.split()), _MAX_PUBLIC),
+    )
+
+
+def _redacted(value: Any) -> Any:
+    """The value with every text in it redacted, whatever its depth."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        return {name: _redacted(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_redacted(item) for item in value]
+    return value
+
+
+def _bounded(text: str, limit: int) -> str:
+    """The text, cut after redaction: a cut before it could leave half a number that no detector knows."""
+    return text if len(text) <= limit else text[: limit - 3] + "..."

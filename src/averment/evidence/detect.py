@@ -1,0 +1,207 @@
+"""Which reader fits these bytes, and why: decided by what they hold, never by the name of a file.
+
+A wrong guess here would become a wrong verdict with good grounds. So the readers' rules are strict and must not
+overlap: where none fits, or two do, the input is refused with the list of what can be read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from averment.errors import EvidenceError, Problem
+from averment.evidence.draft import Draft, Part, kind_of, refusal
+from averment.evidence.readers import conversation, evidence_json, state_sqlite, transcript, voice_trace
+from averment.text import jsontext
+
+__all__ = ["FORMATS", "Decoded", "Detected", "Format", "decode", "detect", "matches", "refuse_document"]
+
+
+class Format(NamedTuple):
+    """A format that a conversation can come in.
+
+    Attributes:
+        name: its name, as `Source.format` has it.
+        title: what it is, for people.
+        fits: why a decoded value is of this format, or None.
+        read: the reader.
+        module: where the reader stands.
+    """
+
+    name: str
+    title: str
+    fits: Callable[[Any], str | None]
+    read: Callable[[Part, Draft], None]
+    module: str
+
+
+class Detected(NamedTuple):
+    """The format of a value, and the reason for thinking so; `several` when the value is a list of conversations."""
+
+    format: Format
+    why: str
+    several: bool = False
+
+
+class Decoded(NamedTuple):
+    """JSON text as a value; for JSONL a list with the 1-based line of each item."""
+
+    value: Any
+    lines: list[int] | None = None
+
+
+FORMATS = tuple(
+    Format(name, module.TITLE, module.fits, module.read, module.__name__)
+    for name, module in (
+        ("conversation", conversation),
+        ("evidence", evidence_json),
+        ("transcript", transcript),
+        ("voice_trace", voice_trace),
+    )
+)
+
+
+def decode(data: bytes, name: str | None) -> Decoded:
+    """The JSON or JSONL value that bytes hold.
+
+    Raises:
+        EvidenceError: naming every line, or the place, that can't be read.
+    """
+    if data.startswith(state_sqlite.HEADER):
+        message = "this is a SQLite database, which can only be a state"
+        raise EvidenceError(
+            Problem(code="swapped_arguments", message=message, file=name, mend="Pass it as the state.")
+        )
+    for magic, what in _UNREADABLE.items():
+        if data.startswith(magic):
+            raise EvidenceError(
+                Problem(
+                    code="unsupported_format",
+                    message=f"this is {what}",
+                    file=name,
+                    found=what,
+                    mend="Unpack it first.",
+                )
+            )
+    if not data.strip():
+        raise EvidenceError(
+            Problem(
+                code="empty_input", message="there is nothing to read", file=name, expected="JSON or JSONL"
+            )
+        )
+    try:
+        return Decoded(_value(data))
+    except jsontext.JSONProblem as problem:
+        lines = _json_lines(data, name)
+        if lines is not None:
+            return lines
+        if re.search(rb"^assertions[ \t]*:", data, re.MULTILINE):
+            raise EvidenceError(_document(name)) from None
+        raise EvidenceError(_json_problem(problem, name, problem.line)) from None
+
+
+_UNREADABLE = {b"\x1f\x8b": "gzip-compressed", b"PK\x03\x04": "a zip archive"}
+
+
+def _value(data: bytes) -> Any:
+    decoded = jsontext.decode(data)
+    return decoded.value
+
+
+def _json_lines(data: bytes, name: str | None) -> Decoded | None:
+    """The values of JSON lines, or None when the text isn't JSONL: a first line that is no value by itself."""
+    values: list[Any] = []
+    lines: list[int] = []
+    problems: list[Problem] = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line or line.isspace():
+            continue
+        try:
+            values.append(_value(line))
+        except jsontext.JSONProblem as problem:
+            if not values:
+                return None
+            problems.append(_json_problem(problem, name, number))
+        lines.append(number)
+    if len(lines) < 2:
+        return None
+    if problems:
+        raise refusal(problems)
+    return Decoded(values, lines)
+
+
+def _json_problem(problem: jsontext.JSONProblem, name: str | None, line: int | None) -> Problem:
+    return Problem(
+        code=problem.code,
+        message=problem.message,
+        file=name,
+        line=line,
+        column=problem.column,
+        expected="JSON or JSONL",
+    )
+
+
+def matches(value: Any) -> list[Detected]:
+    """Every format that a value fits."""
+    found = [Detected(form, why) for form in FORMATS if (why := form.fits(value)) is not None]
+    if not found and isinstance(value, list) and value:
+        found = [
+            Detected(form, f"in its first item {why}", several=True)
+            for form in FORMATS[:2]
+            if (why := form.fits(value[0])) is not None
+        ]
+    return found
+
+
+def detect(value: Any, name: str | None) -> Detected:
+    """The one format that a value fits.
+
+    Raises:
+        EvidenceError: no format fits, several do, or the value is an assertion document.
+    """
+    refuse_document(value, name)
+    found = matches(value)
+    if len(found) == 1:
+        return found[0]
+    readable = "; ".join(form.title for form in FORMATS)
+    if found:
+        names = ", ".join(f"{detected.format.name} ({detected.why})" for detected in found)
+        raise EvidenceError(
+            Problem(code="ambiguous_format", message=f"this fits more than one format: {names}", file=name)
+        )
+    if value == []:
+        message, mend = (
+            "an empty list can be a transcript or a trace",
+            "Say which, with `transcript=` or `trace=`.",
+        )
+        raise EvidenceError(Problem(code="ambiguous_format", message=message, file=name, mend=mend))
+    raise EvidenceError(
+        Problem(
+            code="unsupported_format",
+            message="no reader fits this: it is malformed, or in a format that this version doesn't read",
+            file=name,
+            expected=readable,
+            found=kind_of(value),
+            mend="Convert it to a conversation record.",
+        )
+    )
+
+
+def refuse_document(value: Any, name: str | None) -> None:
+    """Tell an assertion document that stands where evidence should.
+
+    Raises:
+        EvidenceError: with code `swapped_arguments`.
+    """
+    if isinstance(value, dict) and "version" in value and "assertions" in value:
+        raise EvidenceError(_document(name))
+
+
+def _document(name: str | None) -> Problem:
+    return Problem(
+        code="swapped_arguments",
+        message="this is an assertion document, not a conversation",
+        file=name,
+        mend="Give the document first, then the conversation.",
+    )

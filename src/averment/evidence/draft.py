@@ -1,0 +1,221 @@
+"""One conversation while it is being read: what every reader writes to, and what becomes the model.
+
+A reader is given a `Part` (a JSON value and where it stands) and a `Draft`. It writes turns, spans, tool calls,
+snapshots and coverage to the draft, a note for whatever it had to drop or change, and a problem for whatever can't
+be read at all. All problems of all parts are raised together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from averment.errors import EvidenceError, Problem, path_text
+from averment.evidence.model import (
+    MAX_TEXT_BYTES,
+    ChannelCoverage,
+    Coverage,
+    EvidenceModel,
+    Note,
+    Source,
+    Span,
+    StateSnapshot,
+    ToolCall,
+    Turn,
+)
+
+__all__ = [
+    "MAX_CALL_SECONDS",
+    "MAX_PROBLEMS",
+    "Draft",
+    "Part",
+    "kind_of",
+    "nanoseconds",
+    "refusal",
+    "too_long",
+]
+
+MAX_PROBLEMS = 100
+"""How many problems one refusal names; a file with a million bad turns is not worth a million lines."""
+
+MAX_CALL_SECONDS = 1_000_000_000
+"""No conversation lasts 31 years: a call-relative time beyond it is a time of day, or in another unit."""
+
+
+_Item = TypeVar("_Item")
+
+
+class Part(NamedTuple):
+    """A JSON value to be read, and where it stands.
+
+    Attributes:
+        value: the value; its reader owns it and may take it apart.
+        source: the id of its source.
+        file: the file's name, for problems.
+        path: where in the file or object the value stands.
+        lines: for JSONL, the 1-based line of each item of the value, which is then a list.
+    """
+
+    value: Any
+    source: str = "src_0"
+    file: str | None = None
+    path: tuple[str | int, ...] = ()
+    lines: Sequence[int] | None = None
+
+    def at(self, key: str) -> Part:
+        """The part under a key of this one."""
+        return Part(self.value[key], self.source, self.file, (*self.path, key))
+
+    def item(self, index: int) -> Part:
+        """The part that one item of this one is."""
+        if self.lines is None:
+            return Part(self.value[index], self.source, self.file, (*self.path, index))
+        return Part(self.value[index], self.source, self.file, lines=(self.lines[index],))
+
+    def loc(self) -> str:
+        """Where this part stands, for `loc` fields and notes: `<source id>#<place>`."""
+        place = path_text(self.path) if self.lines is None else f"line {self.lines[0]}"
+        return f"{self.source}#{place}"
+
+    def locs(self) -> list[str]:
+        """Where each item of this part stands, which is a list."""
+        if self.lines is None:
+            start = self.loc()
+            return [f"{start}[{index}]" for index in range(len(self.value))]
+        return [f"{self.source}#line {line}" for line in self.lines]
+
+    def problem(self, code: str, message: str, *inside: str | int, **fields: Any) -> Problem:
+        """A problem with this part, or with what stands `inside` it."""
+        line = None
+        path = (*self.path, *inside)
+        if self.lines is not None:
+            if isinstance(self.value, list) and inside and isinstance(inside[0], int):
+                line, path = self.lines[inside[0]], inside[1:]
+            else:
+                line, path = self.lines[0], inside
+        return Problem(code=code, message=message, file=self.file, line=line, path=path_text(path), **fields)
+
+
+class Draft:
+    """A conversation in the making; the attributes are those of the model."""
+
+    def __init__(self) -> None:
+        self.conversation_id: str | None = None
+        self.turns: Sequence[Turn] | None = None
+        self.calls: Sequence[ToolCall] | None = None
+        self.spans: Sequence[Span] | None = None
+        self.timing: list[Any] | dict[str, Any] | None = None
+        self.states: Sequence[StateSnapshot] | None = None
+        self.metadata: dict[str, Any] | None = None
+        self.labels: dict[str, Any] | None = None
+        self.coverage: dict[str, ChannelCoverage] = {}
+        self.notes: list[Note] = []
+        self.sources: list[Source] = []
+        self.problems: list[Problem] = []
+
+    def take(self, model: EvidenceModel) -> None:
+        """Begin with all that a finished model holds."""
+        for name in model.__struct_fields__:
+            setattr(self, name, getattr(model, name))
+        self.coverage = {name: getattr(model.coverage, name) for name in model.coverage.__struct_fields__}
+        self.notes = list(model.notes)
+        self.sources = list(model.sources)
+
+    def note(
+        self, code: str, loc: str, detail: str, severity: Literal["info", "warning"] = "warning"
+    ) -> None:
+        """Record what was dropped, changed or not understood; `detail` quotes no evidence."""
+        self.notes.append(Note(code=code, severity=severity, loc=loc, detail=detail))
+
+    def next_source(self) -> str:
+        """An id for one more source."""
+        taken = {source.id for source in self.sources}
+        return next(name for number in range(len(taken) + 1) if (name := f"src_{number}") not in taken)
+
+    def cover(self, channel: str, count: int) -> None:
+        """Record that a source supplied a channel, with `count` things in it."""
+        self.coverage[channel] = _PRESENT if count else _EMPTY
+
+    def model(self) -> EvidenceModel:
+        """The finished model.
+
+        Raises:
+            EvidenceError: naming every problem met on the way.
+        """
+        if self.problems:
+            raise refusal(self.problems)
+        return EvidenceModel(
+            conversation_id=self.conversation_id,
+            turns=_tuple(self.turns),
+            calls=_tuple(self.calls),
+            spans=_tuple(self.spans),
+            timing=self.timing,
+            states=_tuple(self.states),
+            metadata=self.metadata,
+            labels=self.labels,
+            coverage=Coverage(**self.coverage),
+            notes=tuple(self.notes),
+            sources=tuple(self.sources),
+        )
+
+
+_PRESENT = ChannelCoverage("present")
+_EMPTY = ChannelCoverage("empty")
+
+
+def refusal(problems: list[Problem]) -> EvidenceError:
+    """The error that names the problems, the first `MAX_PROBLEMS` of them."""
+    if len(problems) <= MAX_PROBLEMS:
+        return EvidenceError(problems)
+    more = f"{len(problems) - MAX_PROBLEMS} more problems are not shown"
+    return EvidenceError([*problems[:MAX_PROBLEMS], Problem(code="more_problems", message=more)])
+
+
+def _tuple(items: Sequence[_Item] | None) -> tuple[_Item, ...] | None:
+    return None if items is None else tuple(items)
+
+
+def kind_of(value: Any) -> str:
+    """The JSON name of a value's type, for messages."""
+    return _KINDS.get(type(value), "something that is no JSON value")
+
+
+_KINDS = {
+    dict: "an object",
+    list: "a list",
+    str: "a string",
+    int: "a number",
+    float: "a number",
+    bool: "a boolean",
+    type(None): "null",
+}
+
+
+def too_long(text: str) -> bool:
+    """Whether a turn's text is over the limit."""
+    if len(text) * 4 <= MAX_TEXT_BYTES:
+        return False
+    return len(text.encode("utf-8", "surrogatepass")) > MAX_TEXT_BYTES
+
+
+def nanoseconds(seconds: Any) -> int | None:
+    """Call-relative seconds as nanoseconds, or None when they are no finite number within bounds.
+
+    The shortest decimal form of the number is taken as what the source wrote, so 0.1 is 100000000; digits beyond
+    the nanosecond are rounded half to even.
+    """
+    if type(seconds) is float:
+        if -1e6 < seconds < 1e6:
+            # Here floats are denser than nanoseconds, so the product is at most one rounding away from the decimal
+            # number; when dividing leads back to the same float, it is that number.
+            product = round(seconds * 1e9)
+            if product / 1e9 == seconds:
+                return product
+        elif not -MAX_CALL_SECONDS <= seconds <= MAX_CALL_SECONDS:  # NaN is in no range
+            return None
+        from decimal import ROUND_HALF_EVEN, Decimal
+
+        return int(Decimal(repr(seconds)).scaleb(9).to_integral_value(ROUND_HALF_EVEN))
+    if type(seconds) is int and -MAX_CALL_SECONDS <= seconds <= MAX_CALL_SECONDS:
+        return seconds * 1_000_000_000
+    return None

@@ -1,0 +1,217 @@
+"""From files and bytes to conversations.
+
+Only regular files are opened: a pipe or a device would block or never end. Parts given beside a conversation fill
+what it doesn't have; nothing is merged by guess.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from averment.errors import EvidenceError, Problem
+from averment.evidence.detect import Decoded, decode, detect, matches, refuse_document
+from averment.evidence.draft import Draft, Part
+from averment.evidence.model import MAX_BYTES, Source
+from averment.evidence.readers import state_json, state_sqlite, timing, transcript, voice_trace
+
+__all__ = ["PathLike", "add_parts", "checked", "drafts_of", "read_file"]
+
+PathLike = str | os.PathLike[str]
+
+
+class _Channel(NamedTuple):
+    """A part that can be given by itself: the draft's attribute, the format's name and the reader."""
+
+    attribute: str
+    format: str
+    read: Callable[[Part, Draft], None]
+
+
+_CHANNELS = {
+    "transcript": _Channel("turns", "transcript", transcript.read),
+    "trace": _Channel("spans", "voice_trace", voice_trace.read),
+    "timing": _Channel("timing", "timing", timing.read),
+    "state": _Channel("states", "state", state_json.read),
+}
+
+
+def read_file(path: PathLike) -> tuple[bytes, str]:
+    """The bytes of a regular file, and its name as given.
+
+    Raises:
+        EvidenceError: there is no such file, it can't be read, is not regular or is too large.
+    """
+    try:
+        name = os.fsdecode(path)
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except (OSError, ValueError, TypeError) as error:
+        raise EvidenceError(_unopened(path, error)) from None
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            message = "this is a folder" if stat.S_ISDIR(status.st_mode) else "this is no regular file"
+            raise EvidenceError(
+                Problem(
+                    code="not_a_file",
+                    message=message,
+                    file=name,
+                    expected="a regular file",
+                    mend="Write it to a file first.",
+                )
+            )
+        data = b"" if status.st_size > MAX_BYTES else file.read(MAX_BYTES + 1)
+        if status.st_size > MAX_BYTES or len(data) > MAX_BYTES:
+            raise EvidenceError(_too_large(name))
+    return data, name
+
+
+def checked(data: object, name: str | None) -> bytes:
+    """The bytes that a caller gave, if they are bytes and not too many.
+
+    Raises:
+        EvidenceError: they are something else, or over the limit.
+    """
+    if not isinstance(data, bytes):
+        raise EvidenceError(
+            Problem(
+                code="wrong_type",
+                message="evidence is read from bytes",
+                file=name,
+                expected="bytes",
+                found=type(data).__name__,
+            )
+        )
+    if len(data) > MAX_BYTES:
+        raise EvidenceError(_too_large(name))
+    return data
+
+
+def _too_large(name: str | None) -> Problem:
+    return Problem(
+        code="file_too_large",
+        message="the input is too large",
+        file=name,
+        expected=f"at most {MAX_BYTES:,} bytes",
+    )
+
+
+def _unopened(path: object, error: Exception) -> Problem:
+    name = str(path)
+    if isinstance(error, FileNotFoundError):
+        return Problem(code="file_not_found", message="there is no such file", file=name)
+    if isinstance(error, PermissionError):
+        return Problem(
+            code="file_not_readable",
+            message="the file may not be read",
+            file=name,
+            mend="Check its permissions.",
+        )
+    if isinstance(error, IsADirectoryError):
+        return Problem(code="not_a_file", message="this is a folder", file=name, expected="a regular file")
+    if isinstance(error, OSError):
+        reason = errno.errorcode.get(error.errno or 0, "an error")
+        return Problem(code="file_not_readable", message=f"the file can't be opened ({reason})", file=name)
+    return Problem(
+        code="bad_path",
+        message="this is no path of a file",
+        expected="a string or an os.PathLike",
+        found=type(path).__name__,
+    )
+
+
+def drafts_of(data: bytes, name: str | None) -> list[Draft]:
+    """The conversations that a file holds, read and not yet finished.
+
+    Raises:
+        EvidenceError: the bytes can't be decoded, or no reader fits them.
+    """
+    decoded = decode(data, name)
+    detected = detect(decoded.value, name)
+    part = Part(decoded.value, file=name, lines=decoded.lines)
+    parts = [part.item(index) for index in range(len(decoded.value))] if detected.several else [part]
+    source = _source("src_0", data, name, detected.format.name, detected.format.module)
+    drafts = []
+    for each in parts:
+        draft = Draft()
+        draft.sources.append(source)
+        detected.format.read(each, draft)
+        drafts.append(draft)
+    return drafts
+
+
+def add_parts(draft: Draft, paths: Mapping[str, PathLike | None]) -> None:
+    """Read files that hold one part each, into what the conversation doesn't have yet.
+
+    Args:
+        draft: the conversation.
+        paths: by the name of the part: transcript, trace, timing, state.
+
+    Raises:
+        EvidenceError: a file can't be opened or decoded, or holds something else.
+    """
+    for key, path in paths.items():
+        if path is None:
+            continue
+        channel = _CHANNELS[key]
+        if getattr(draft, channel.attribute) is not None:
+            message = f"the conversation has a {key} already"
+            draft.problems.append(
+                Problem(code="given_twice", message=message, file=str(path), mend="Give one of them.")
+            )
+            continue
+        data, name = read_file(path)
+        source = draft.next_source()
+        if key == "state" and data.startswith(state_sqlite.HEADER):
+            draft.sources.append(_source(source, data, name, "sqlite", state_sqlite.__name__))
+            state_sqlite.read(name, source, draft)
+            continue
+        decoded = decode(data, name)
+        _refuse_other(key, channel.format, decoded, name)
+        draft.sources.append(_source(source, data, name, channel.format, channel.read.__module__))
+        channel.read(Part(decoded.value, source, name, lines=decoded.lines), draft)
+
+
+def _refuse_other(key: str, expected: str, decoded: Decoded, name: str) -> None:
+    """Tell a file that holds another kind of evidence than it was given as."""
+    value = decoded.value
+    refuse_document(value, name)
+    if key not in ("transcript", "trace") or value == []:
+        return
+    found = [detected.format for detected in matches(value)]
+    if any(form.name == expected for form in found):
+        return
+    if found and not (key == "transcript" and isinstance(value, dict) and value.keys() == {"transcript"}):
+        mend = "Give a whole conversation without naming a part."
+        raise EvidenceError(
+            Problem(
+                code="swapped_arguments",
+                message=f"this is no {key} but {found[0].title}",
+                file=name,
+                mend=mend,
+            )
+        )
+    if (
+        key == "trace"
+        and isinstance(value, list)
+        and any(isinstance(item, dict) and "type" in item for item in value)
+    ):
+        message = "these objects have a type, but are no spans of a native trace"
+        raise EvidenceError(
+            Problem(code="unsupported_format", message=message, file=name, expected=voice_trace.TITLE)
+        )
+
+
+def _source(source: str, data: bytes, name: str | None, form: str, reader: str) -> Source:
+    return Source(
+        id=source,
+        name=None if name is None else os.path.basename(name),  # noqa: PTH119 - a name, not a path that is used
+        sha256=f"sha256:{hashlib.sha256(data).hexdigest()}",
+        bytes=len(data),
+        format=form,
+        reader=reader,
+    )

@@ -1,0 +1,139 @@
+"""What readers share about tool calls: payloads that are JSON text, how a call went, and which calls are retries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from averment.evidence.model import Span, ToolCall, ToolCallStatus
+from averment.text import jsontext
+from averment.text.jsonvalue import json_equal
+
+__all__ = ["Retries", "attempt_of", "looks_structured", "outcome", "payload"]
+
+
+class Retries:
+    """The calls so far: which of them repeats which, and which ran out of time."""
+
+    def __init__(self) -> None:
+        self.calls: list[ToolCall] = []
+        self._attempts: dict[tuple[str, int], list[int]] = {}
+        self._latest: dict[str, int] = {}
+        self._announced: dict[str, int | None] = {}
+
+    def announce(self, span: Span) -> None:
+        """A `tool_retry`: the next call of that name repeats an earlier one."""
+        if span.name is not None:
+            self._announced[span.name] = attempt_of(span)
+
+    def time_out(self, span: Span) -> None:
+        """A `tool_timeout`: the call that it speaks of has run out of time, unless its outcome is recorded."""
+        number = attempt_of(span)
+        if span.name is None:
+            return
+        if number is None:
+            index = self._latest.get(span.name)
+        else:
+            index = next(reversed(self._attempts.get((span.name, number), ())), None)
+        if index is not None and self.calls[index].status == "executed":
+            self.calls[index] = msgspec.structs.replace(self.calls[index], status="timeout")
+
+    def add(self, call: ToolCall) -> None:
+        """The next call, linked to the one it repeats."""
+        name, number = call.name, call.attempt
+        if name is not None:
+            if name in self._announced:
+                announced = self._announced.pop(name)
+                number = number or announced or self._number_after(name)
+            index = self._repeated(name, number, call.args)
+            if index is not None or number != call.attempt:
+                retry_of = None if index is None else self.calls[index].id
+                call = msgspec.structs.replace(call, attempt=number, retry_of=retry_of)
+            self._attempts.setdefault((name, number or 1), []).append(len(self.calls))
+            self._latest[name] = len(self.calls)
+        self.calls.append(call)
+
+    def _number_after(self, name: str) -> int | None:
+        latest = self._latest.get(name)
+        return None if latest is None else (self.calls[latest].attempt or 1) + 1
+
+    def _repeated(self, name: str, number: int | None, args: Any) -> int | None:
+        """The call that carries the number before, if only one does, else the latest of them with these arguments."""
+        earlier = self._attempts.get((name, (number or 1) - 1), [])
+        if len(earlier) == 1:
+            return earlier.pop()
+        for place in range(len(earlier) - 1, max(-1, len(earlier) - 1 - _MAX_COMPARED), -1):
+            if args is not UNSET and json_equal(self.calls[earlier[place]].args, args):
+                return earlier.pop(place)
+        return None
+
+
+_MAX_COMPARED = 64
+"""How many calls of one name and attempt a retry is compared with; a hostile trace may hold a million."""
+
+_STATUSES: dict[str, ToolCallStatus] = {
+    **dict.fromkeys(("error", "failed", "failure"), "error"),
+    **dict.fromkeys(("timeout", "timed_out"), "timeout"),
+    **dict.fromkeys(("cancelled", "canceled"), "cancelled"),
+    **dict.fromkeys(("denied", "rejected"), "denied"),
+    **dict.fromkeys(("ok", "success", "succeeded"), "ok"),
+}
+
+
+def attempt_of(span: Span) -> int | None:
+    """The number of the attempt that a span says it is, from 1."""
+    attempt = span.field("attempt")
+    return attempt if type(attempt) is int and attempt >= 1 else None
+
+
+def outcome(span: Span, result: Any) -> tuple[ToolCallStatus, Any]:
+    """How a call went, and its error: the plain rules of difference 13 of assert-v1.md.
+
+    An error is a value of `error` other than null, "", false and 0, a `status` that says so in any case or is an
+    HTTP status of 400 and above, `ok: false`, or an MCP result with `isError: true`.
+    """
+    error = span.field("error")
+    if error is None or error == "" or error is False or (type(error) in _NUMBERS and error == 0):
+        error = UNSET
+    written, ok = span.field("status"), span.field("ok")
+    status = _STATUSES.get(written.strip().casefold()) if type(written) is str else None
+    failed = (
+        error is not UNSET
+        or ok is False
+        or any(
+            type(code) is int and code >= 400
+            for code in (written, span.field("status_code", "http.status_code"))
+        )
+        or (type(result) is dict and result.get("isError") is True)
+    )
+    if failed and status not in ("timeout", "cancelled", "denied"):
+        status = "error"
+    if error is UNSET and status in ("error", "timeout", "cancelled", "denied"):
+        message = span.field("error_message", "message")
+        error = UNSET if message is None else message
+    if status is None:
+        status = "ok" if ok is True or result is not None else "executed"
+    return status, error
+
+
+_NUMBERS = (int, float)
+
+
+def looks_structured(value: Any) -> bool:
+    """Whether a result is text that means to be a JSON object or list; other text is an answer in words."""
+    return type(value) is str and value.lstrip(" \t\r\n")[:1] in ("{", "[")
+
+
+def payload(value: Any, absent: Any) -> tuple[Any, str | None, str | None]:
+    """A payload that may be JSON text, as its value, the text, and why the text can't be read."""
+    if value is None:
+        return absent, None, None
+    if type(value) is not str:
+        return value, None, None
+    try:
+        decoded = jsontext.decode(value.encode("utf-8", "surrogatepass"))
+    except jsontext.JSONProblem as problem:
+        return UNSET, value, problem.code
+    return decoded.value, value, None

@@ -1,0 +1,236 @@
+"""`Evidence`: what was recorded of one conversation, whole and unchangeable.
+
+Every way in (Python values, files, bytes, records) ends in the same model, and the digest is over what was recorded,
+not over how it was delivered: the same conversation has the same digest in a file, in a batch and as an object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from averment.errors import EvidenceError, Problem
+from averment.evidence import load as files
+from averment.evidence.draft import Draft, Part, refusal
+from averment.evidence.model import EvidenceModel, Source
+from averment.evidence.plain import plain
+from averment.evidence.readers import conversation
+from averment.text import jsontext
+
+__all__ = ["Evidence"]
+
+
+class Evidence:
+    """What was recorded of one conversation.
+
+    Every part may be missing: None is absent, about which nothing can be said; an empty list is a part in which
+    nothing happened. Python values are copied.
+
+    Args:
+        transcript: turns, `[{role, text, start, end}]`, times in seconds since the start of the conversation.
+        trace: spans, `[{type, start_sec, end_sec, ...}]`; those of type `tool_call` have name, arguments, result.
+        timing: timing events, a list or an object.
+        state: records of the systems of record, `{resource: rows}` or `{resource: {before: rows, after: rows}}`.
+        metadata: facts about the conversation, an object.
+        labels: labels of the conversation, an object.
+        conversation_id: its id.
+
+    Raises:
+        EvidenceError: naming everything that can't be read.
+
+    Example:
+        >>> Evidence(transcript=[{"role": "agent", "text": "hello"}], trace=[])
+        <Evidence: 1 turns, 0 tool calls, 0 spans>
+    """
+
+    __slots__ = ("_model", "_sha256")
+
+    def __init__(
+        self,
+        *,
+        transcript: Any = None,
+        trace: Any = None,
+        timing: Any = None,
+        state: Any = None,
+        metadata: Mapping[str, Any] | None = None,
+        labels: Mapping[str, Any] | None = None,
+        conversation_id: str | None = None,
+    ) -> None:
+        record = {
+            "conversation_id": conversation_id,
+            "transcript": transcript,
+            "trace": trace,
+            "timing": timing,
+            "state": state,
+            "metadata": metadata,
+            "labels": labels,
+        }
+        self._model = _record_model(record)
+        self._sha256: str | None = None
+
+    @classmethod
+    def load(
+        cls,
+        path: files.PathLike | None = None,
+        *,
+        transcript: files.PathLike | None = None,
+        trace: files.PathLike | None = None,
+        timing: files.PathLike | None = None,
+        state: files.PathLike | None = None,
+    ) -> Evidence:
+        """The conversation in a file, and in files that hold one part each.
+
+        Args:
+            path: a file that holds one conversation, in any format that is read.
+            transcript: a transcript, where the conversation has none.
+            trace: a trace, where it has none.
+            timing: timing events, where it has none.
+            state: state records as JSON or a SQLite database, where it has none.
+
+        Raises:
+            EvidenceError: a file can't be read, or `path` holds several conversations.
+        """
+        draft = Draft()
+        if path is not None:
+            data, name = files.read_file(path)
+            draft = _only(files.drafts_of(data, name), name)
+        files.add_parts(draft, {"transcript": transcript, "trace": trace, "timing": timing, "state": state})
+        if not draft.sources:
+            raise EvidenceError(
+                Problem(
+                    code="no_evidence",
+                    message="no file is given",
+                    mend="Give a conversation, or a part of one.",
+                )
+            )
+        return cls._of(draft.model())
+
+    @classmethod
+    def load_all(cls, path: files.PathLike) -> list[Evidence]:
+        """All conversations in a file, in order: one, or the lines of a JSONL file.
+
+        Raises:
+            EvidenceError: naming every line that can't be read.
+        """
+        data, name = files.read_file(path)
+        return cls._all(files.drafts_of(data, name))
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Evidence:
+        """The conversation in one record: `{conversation_id, transcript, spans, timing, state, metadata, labels}`.
+
+        Raises:
+            EvidenceError: naming everything that can't be read, and every key that a record doesn't have.
+        """
+        return cls._of(_record_model(record))
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, name: str | None = None) -> Evidence:
+        """The conversation that bytes hold: what a file would hold, such as the bytes of `to_json`.
+
+        Args:
+            data: JSON or JSONL.
+            name: what to call it in problems.
+
+        Raises:
+            EvidenceError: the bytes can't be read, or hold several conversations.
+        """
+        return cls._of(_only(files.drafts_of(files.checked(data, name), name), name).model())
+
+    @classmethod
+    def all_from_bytes(cls, data: bytes, *, name: str | None = None) -> list[Evidence]:
+        """All conversations that bytes hold, in order.
+
+        Raises:
+            EvidenceError: naming every line that can't be read.
+        """
+        return cls._all(files.drafts_of(files.checked(data, name), name))
+
+    def with_parts(
+        self,
+        *,
+        transcript: files.PathLike | None = None,
+        trace: files.PathLike | None = None,
+        timing: files.PathLike | None = None,
+        state: files.PathLike | None = None,
+    ) -> Evidence:
+        """This conversation with the parts that it lacks, from files.
+
+        Raises:
+            EvidenceError: a file can't be read, or the conversation has that part already.
+        """
+        draft = Draft()
+        draft.take(self._model)
+        files.add_parts(draft, {"transcript": transcript, "trace": trace, "timing": timing, "state": state})
+        return self._of(draft.model())
+
+    @classmethod
+    def _all(cls, drafts: list[Draft]) -> list[Evidence]:
+        problems = [problem for draft in drafts for problem in draft.problems]
+        if problems:
+            raise refusal(problems)
+        return [cls._of(draft.model()) for draft in drafts]
+
+    @classmethod
+    def _of(cls, model: EvidenceModel) -> Evidence:
+        self = cls.__new__(cls)
+        self._model = model
+        self._sha256 = None
+        return self
+
+    @property
+    def model(self) -> EvidenceModel:
+        """Turns, tool calls, spans and all else that was recorded."""
+        return self._model
+
+    @property
+    def sha256(self) -> str:
+        """The digest `sha256:...` of what was recorded: the model as canonical JSON, without `sources` and `loc`."""
+        if self._sha256 is None:
+            self._sha256 = jsontext.digest(_content(self._model))
+        return self._sha256
+
+    def to_json(self) -> bytes:
+        """The evidence as canonical JSON, schema averment.evidence.v1; reading it back gives the same bytes."""
+        return jsontext.canonical(msgspec.to_builtins(self._model))
+
+    def __repr__(self) -> str:
+        model = self._model
+        counts = ((model.turns, "turns"), (model.calls, "tool calls"), (model.spans, "spans"))
+        described = ", ".join(f"{'no' if items is None else len(items)} {name}" for items, name in counts)
+        return f"<Evidence: {described}>"
+
+
+def _record_model(record: Any) -> EvidenceModel:
+    if isinstance(record, Mapping):
+        record = dict(record)
+    draft = Draft()
+    draft.sources.append(Source(id="src_0", format="conversation", reader=conversation.__name__))
+    conversation.read(Part(plain(record)), draft)
+    return draft.model()
+
+
+def _only(drafts: list[Draft], name: str | None) -> Draft:
+    if len(drafts) == 1:
+        return drafts[0]
+    raise EvidenceError(
+        Problem(
+            code="several_conversations",
+            message=f"the file holds {len(drafts)} conversations",
+            file=name,
+            expected="one conversation",
+            mend="Choose one with `--conversation ID`, or take all with `--all`.",
+        )
+    )
+
+
+def _content(model: EvidenceModel) -> dict[str, Any]:
+    """What was recorded, without where it stood."""
+    content: dict[str, Any] = msgspec.to_builtins(model)
+    content.pop("sources", None)
+    for key in ("turns", "spans", "notes"):
+        for item in content.get(key, ()):
+            del item["loc"]
+    return content

@@ -1,0 +1,212 @@
+"""What assertions ask of one conversation, answered from indexes that are built once.
+
+Nothing here knows what an assertion is; a check asks for turns of a role, hits of a pattern or calls of a tool,
+and each is worked out on the first question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from averment.evidence.model import EvidenceModel, Span, ToolCall, Turn
+from averment.state import Fixture
+from averment.text.patterns import Pattern, PatternSet
+from averment.text.pii import redact
+
+__all__ = ["ROLE_ALIASES", "Event", "Roles", "View"]
+
+ROLE_ALIASES: Mapping[str, Sequence[str]] = {
+    "agent": ("assistant", "bot", "ai"),
+    "caller": ("user", "customer", "human"),
+}
+"""Role names that mean the same (difference 14 of assert-v1.md); a document's `roles:` replaces the table."""
+
+_INCOMPLETE = frozenset({"truncated", "partial", "redacted"})
+
+
+class Roles:
+    """An alias table for role names; names match in any case."""
+
+    __slots__ = ("_canonical",)
+
+    def __init__(self, aliases: Mapping[str, Sequence[str]] = ROLE_ALIASES) -> None:
+        self._canonical = {
+            alias.casefold(): name.casefold() for name, others in aliases.items() for alias in (name, *others)
+        }
+
+    def canonical(self, name: str | None) -> str | None:
+        """The one name for a role and its aliases; a role that no table knows is its own name, casefolded."""
+        if name is None:
+            return None
+        folded = name.casefold()
+        return self._canonical.get(folded, folded)
+
+
+class Event(NamedTuple):
+    """One thing that happened: a turn or a span, by its index, with the tool call that the span is."""
+
+    turn: int | None
+    span: int | None
+    call: ToolCall | None
+
+
+class View:
+    """One conversation, as the checks of one plan see it.
+
+    Args:
+        model: the evidence.
+        patterns: every pattern of the plan; only these may be asked for.
+        roles: the plan's alias table.
+    """
+
+    def __init__(
+        self, model: EvidenceModel, patterns: PatternSet, order: Sequence[Pattern], roles: Roles
+    ) -> None:
+        self.model = model
+        self._patterns = patterns
+        self._order = order
+        self._roles = roles
+        self._turns_of: dict[str, list[int]] = {}
+
+    @property
+    def turns(self) -> Sequence[Turn]:
+        """All turns; empty when the transcript is absent, which the engine has asked about before."""
+        return self.model.turns or ()
+
+    @property
+    def spans(self) -> Sequence[Span]:
+        """All spans, in trace order."""
+        return self.model.spans or ()
+
+    @cached_property
+    def trace(self) -> Sequence[int]:
+        """Indexes of the spans in trace order: by time when every span has one on the same clock, else as recorded.
+
+        A mixed order would be a guess (difference 15 of assert-v1.md; `spec/evidence.md`, section 0, rule 7).
+        """
+        spans = self.spans
+        if any(span.start_ns is None for span in spans) or len({span.clock for span in spans}) != 1:
+            return range(len(spans))
+        return sorted(range(len(spans)), key=lambda index: spans[index].start_ns or 0)
+
+    @cached_property
+    def calls(self) -> Sequence[ToolCall]:
+        """All tool calls, in trace order; calls that no span shows come last, as recorded."""
+        rank = {index: place for place, index in enumerate(self.trace)}
+        calls = self.model.calls or ()
+        return sorted(calls, key=lambda call: len(rank) if call.position is None else rank[call.position])
+
+    def timeline(self, *, turns: bool, spans: bool) -> Sequence[Event] | None:
+        """What happened, in order: turns, spans, or both.
+
+        Both have a common order only when every turn and every span has a start time on the same clock; None when not.
+        """
+        said = [Event(index, None, None) for index in range(len(self.turns))] if turns else []
+        by_span = {call.position: call for call in self.calls}
+        done = [Event(None, index, by_span.get(index)) for index in self.trace] if spans else []
+        if not said or not done:
+            return said or done
+        times = [(turn.start_ns, turn.clock) for turn in self.turns] + [
+            (span.start_ns, span.clock) for span in self.spans
+        ]
+        if any(start is None for start, _ in times) or len({clock for _, clock in times}) != 1:
+            return None
+        return sorted(said + done, key=self._start)
+
+    def _start(self, event: Event) -> int:
+        item = self.turns[event.turn] if event.turn is not None else self.spans[event.span or 0]
+        return item.start_ns or 0
+
+    @property
+    def timing(self) -> Any:
+        """The timing evidence as it was supplied."""
+        return self.model.timing
+
+    @cached_property
+    def _hits(self) -> dict[Pattern, list[int]]:
+        found = self._patterns.hits([turn.text for turn in self.turns])
+        return dict(zip(self._order, found, strict=True))
+
+    def hits(self, pattern: Pattern, role: str | None = None) -> list[int]:
+        """Indexes of the turns in which the pattern is found, ascending; only turns of `role`, when given."""
+        found = self._hits[pattern]
+        if role is None or not found:
+            return found
+        of_role = set(self.turns_of(role))
+        return [index for index in found if index in of_role]
+
+    def turns_of(self, role: str | None) -> Sequence[int]:
+        """Indexes of the turns of a role, by its canonical name; every turn for None."""
+        if role is None:
+            return range(len(self.turns))
+        if role not in self._turns_of:
+            canonical = self._roles.canonical
+            self._turns_of[role] = [
+                i for i, turn in enumerate(self.turns) if canonical(turn.role_raw) == role
+            ]
+        return self._turns_of[role]
+
+    @cached_property
+    def _called(self) -> dict[str, list[ToolCall]]:
+        called: dict[str, list[ToolCall]] = {}
+        for call in self.calls:
+            if call.name is not None:
+                called.setdefault(call.name, []).append(call)
+        return called
+
+    def called(self, name: str) -> Sequence[ToolCall]:
+        """The calls of the tool of that name, in trace order."""
+        return self._called.get(name, ())
+
+    @property
+    def tool_names(self) -> Sequence[str]:
+        """The names of the tools that were called, in the order of their first calls."""
+        return tuple(self._called)
+
+    @cached_property
+    def store(self) -> Fixture:
+        """The system of record."""
+        return Fixture(self.model.states or ())
+
+    @cached_property
+    def redacted_transcript(self) -> list[dict[str, Any]]:
+        """Every turn as `{role, text, start?, end?}` (seconds), with all personal data removed."""
+        return [_redacted(turn) for turn in self.turns]
+
+    def coverage(self, channel: str) -> tuple[str, str | None]:
+        """The state of a channel, and why, as the reader reported it."""
+        entry = getattr(self.model.coverage, channel)
+        return entry.state, entry.reason
+
+    def source_format(self, channel: str) -> str | None:
+        """The format of the source that shows the channel, or fails to; None where no source does."""
+        if self.coverage(channel)[0] == "absent":
+            return None
+        return self.model.sources[0].format if len(self.model.sources) == 1 else None
+
+    def is_missing(self, channel: str) -> bool:
+        """Whether the channel can answer nothing at all: absent or unreadable."""
+        return self.coverage(channel)[0] in {"absent", "unreadable"}
+
+    def is_incomplete(self, channel: str) -> bool:
+        """Whether the channel may lack things that happened, so that not finding one proves nothing."""
+        return self.coverage(channel)[0] in _INCOMPLETE
+
+
+def _redacted(turn: Turn) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "role": None if turn.role_raw is None else redact(turn.role_raw),
+        "text": redact(turn.text),
+    }
+    if turn.start_ns is not None:
+        entry["start"] = _seconds(turn.start_ns)
+    if turn.end_ns is not None:
+        entry["end"] = _seconds(turn.end_ns)
+    return entry
+
+
+def _seconds(nanoseconds: int) -> int | float:
+    whole, rest = divmod(nanoseconds, 1_000_000_000)
+    return whole if rest == 0 else nanoseconds / 1_000_000_000

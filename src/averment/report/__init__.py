@@ -1,0 +1,1 @@
+"""Reports: an envelope, for people to read."""

@@ -1,0 +1,137 @@
+"""From a character of a value back to the character of the text that it came from.
+
+A scalar's value and its text differ by quotes, escapes, folded lines and indentation. Readers keep only where a
+scalar starts; when a problem points inside one (a wrong group in a pattern, an unknown name in a formula), text and
+value are walked side by side here.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["offsets"]
+
+_BLANK = " \t\r\n"
+_line_break = re.compile(r"\r\n|\r|\n")
+_HEX_ESCAPES = {"x": 4, "u": 6, "U": 10}
+
+
+def offsets(text: str, start: int, value: str) -> list[int]:
+    """Where each character of a scalar stands in the text.
+
+    Args:
+        text: the whole text, JSON or YAML.
+        start: the index where the scalar starts: its quote, its `|` or `>`, or its first character.
+        value: what the scalar was read as.
+
+    Returns:
+        One index for each character of `value`, and one more for the place after the last. A space or line end
+        that stands for a line break of the text has the index of that break.
+    """
+    style = text[start : start + 1]
+    if style in ("|", ">"):
+        return _block(text, start, value)
+    if style in ("'", '"'):
+        return _flow(text, start + 1, value, style)
+    return _flow(text, start, value, "")
+
+
+def _flow(text: str, index: int, value: str, quote: str) -> list[int]:
+    """Plain and quoted scalars: lines are folded, and double quotes hold escapes."""
+    at: list[int] = []
+    while len(at) < len(value):
+        character = text[index]
+        if character in _BLANK:
+            index = _fold(text, index, at)
+        elif character == "\\" and quote == '"':
+            index = _unescape(text, index, value[len(at)], at)
+        else:
+            at.append(index)
+            index += 2 if quote == "'" and character == "'" else 1
+    at.append(index)
+    return at
+
+
+def _fold(text: str, index: int, at: list[int]) -> int:
+    """Blank characters: themselves within a line; one break is a space, further breaks are line ends."""
+    end = index
+    while text[end : end + 1] and text[end] in _BLANK:
+        end += 1
+    breaks = [found.start() for found in _line_break.finditer(text, index, end)]
+    at.extend(breaks[1:] or breaks or range(index, end))
+    return end
+
+
+def _unescape(text: str, index: int, character: str, at: list[int]) -> int:
+    """An escape, which stands for one character, or for none when it hides a line break."""
+    letter = text[index + 1]
+    if letter in "\r\n":
+        end = index + 1
+        while text[end : end + 1] and text[end] in _BLANK:
+            end += 1
+        at.extend([found.start() for found in _line_break.finditer(text, index + 1, end)][1:])
+        return end
+    at.append(index)
+    index += _HEX_ESCAPES.get(letter, 2)
+    if character > "\uffff" and letter == "u":  # JSON writes characters beyond the first plane as two escapes
+        index += 6
+    return index
+
+
+def _block(text: str, start: int, value: str) -> list[int]:
+    """Literal and folded scalars: content stands line by line, after the indentation."""
+    at: list[int] = []
+    lines = _lines(text, start)
+    indent = _indent(text, lines, value)
+    breaks: list[int] = []  # line breaks since the last content that no character of the value stands for yet
+    index = start
+    for begin, end in lines:
+        content = begin + indent
+        if content < end:
+            _breaks(value, breaks, at)
+            breaks = []
+            at.extend(range(content, min(end, content + len(value) - len(at))))
+        index = end
+        breaks.append(end)
+        if len(at) >= len(value):
+            break
+    at.extend(breaks[: len(value) - len(at)])
+    at.append(at[-1] + 1 if at else index)
+    return at
+
+
+def _breaks(value: str, breaks: list[int], at: list[int]) -> None:
+    """Line breaks before a line of content: kept, or folded to one fewer, or to a space."""
+    kept = 0
+    while value.startswith("\n", len(at) + kept):
+        kept += 1
+    if not kept and breaks and at:
+        kept = 1  # folded to a space
+    at.extend(breaks[len(breaks) - kept :])
+
+
+def _lines(text: str, start: int) -> list[tuple[int, int]]:
+    """The lines after the header of a block scalar, without their breaks, to the end of the text."""
+    lines: list[tuple[int, int]] = []
+    begin = None
+    for found in _line_break.finditer(text, start):
+        if begin is not None:
+            lines.append((begin, found.start()))
+        begin = found.end()
+    if begin is not None and begin < len(text):
+        lines.append((begin, len(text)))
+    return lines
+
+
+def _indent(text: str, lines: list[tuple[int, int]], value: str) -> int:
+    """The indentation of a block scalar: what its first written line has more than the value's."""
+    written = value.lstrip(" \n")
+    if not written:
+        return 0
+    inside = len(value) - len(written)
+    inside -= value.rfind("\n", 0, inside) + 1
+    for begin, end in lines:
+        line = text[begin:end]
+        if line.strip(" "):
+            return len(line) - len(line.lstrip(" ")) - inside
+    return 0

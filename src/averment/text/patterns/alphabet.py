@@ -1,0 +1,121 @@
+"""Which characters a set can match, as bit masks small enough to compute with.
+
+Unicode is cut into *atoms*: every ASCII character is one, and the rest falls into a few classes by what `\\w`,
+`\\d` and `\\s` say, plus one class per non-ASCII literal of the pattern (all characters that equal it but for
+case). A set becomes the mask of the atoms it may meet. The mask never misses an atom that the set meets, and may
+hold more: those who use it (the analysis, the gate) err to the safe side then. On ASCII it is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from averment.text.patterns.tree import Chars
+
+__all__ = ["ASCII", "Alphabet", "ascii_mask", "case_key"]
+
+ASCII = (1 << 128) - 1
+"""The mask of all ASCII characters: bit n is the character with code point n."""
+
+_UPPER = sum(1 << c for c in range(65, 91))
+_LOWER = _UPPER << 32
+_DIGIT = sum(1 << c for c in range(48, 58))
+_WORD = _UPPER | _LOWER | _DIGIT | 1 << 95
+_CATEGORY = {r"\d": _DIGIT, r"\w": _WORD, r"\s": sum(1 << c for c in (*range(9, 14), *range(28, 32), 32))}
+_ASCII_CATEGORY = {**_CATEGORY, r"\s": sum(1 << c for c in (*range(9, 14), 32))}
+_PARTNERS = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}
+"""The non-ASCII characters that equal an ASCII letter under IGNORECASE."""
+
+# Atoms beyond ASCII.
+_PARTNER, _OTHER_WORD, _OTHER_DIGIT, _OTHER_SPACE, _OTHER = (1 << n for n in range(128, 133))
+_FIRST_LITERAL = 133
+_BEYOND = {r"\d": _OTHER_DIGIT, r"\w": _OTHER_DIGIT | _OTHER_WORD | _PARTNER, r"\s": _OTHER_SPACE}
+
+
+def case_key(char: str) -> str:
+    """Equal for any two characters that IGNORECASE takes for the same."""
+    return _PARTNERS.get(ord(char)) or char.upper().casefold()
+
+
+def ascii_mask(chars: Chars) -> int:
+    """Exactly the ASCII characters that the set matches."""
+    mask = 0
+    partners = 0
+    for item in chars.items:
+        if isinstance(item, str):
+            categories = _ASCII_CATEGORY if chars.ascii_only else _CATEGORY
+            mask |= categories[item] if item in categories else ASCII & ~categories[item.lower()]
+        else:
+            low, high = item
+            if low < 128:
+                mask |= (1 << min(high, 127) + 1) - (1 << low)
+            if high > 127:
+                partners |= sum(1 << ord(c) for point, c in _PARTNERS.items() if low <= point <= high)
+    if chars.ignore_case:
+        if not chars.ascii_only:
+            mask |= partners
+        mask |= (mask & _UPPER) << 32 | (mask & _LOWER) >> 32
+    return ASCII & ~mask if chars.negated else mask
+
+
+class Alphabet:
+    """The atoms of one pattern, fixed by the sets that it holds."""
+
+    __slots__ = ("_literals", "beyond", "everything")
+
+    def __init__(self, sets: Iterable[Chars]) -> None:
+        self._literals: dict[str, int] = {}
+        for chars in sets:
+            for item in chars.items:
+                if not isinstance(item, str) and item[0] == item[1] > 127:
+                    self._literals.setdefault(case_key(chr(item[0])), 1 << _FIRST_LITERAL + len(self._literals))
+        self.everything = (1 << _FIRST_LITERAL + len(self._literals)) - 1
+        self.beyond = self.everything & ~ASCII
+
+    def mask(self, chars: Chars) -> int:
+        """The atoms that the set may meet."""
+        inside = ascii_mask(chars)
+        return inside | (self._complement(chars) if chars.negated else self._union(chars))
+
+    def _union(self, chars: Chars) -> int:
+        """Beyond ASCII: everything that some item may meet."""
+        mask = 0
+        for item in chars.items:
+            if isinstance(item, str):
+                mask |= self._category(item, chars)
+            elif item[0] == item[1] > 127:
+                mask |= _PARTNER if item[0] in _PARTNERS else self._literals[case_key(chr(item[0]))]
+            elif item[1] > 127:
+                mask |= self.beyond
+            elif chars.ignore_case:
+                mask |= _PARTNER
+        return mask
+
+    def _complement(self, chars: Chars) -> int:
+        """Beyond ASCII: everything but the atoms that a category item surely covers."""
+        covered = 0
+        if not chars.ascii_only:
+            for item in chars.items:
+                if isinstance(item, str):
+                    outside = _BEYOND.get(item.lower(), 0)
+                    rest = _OTHER_WORD | _OTHER_DIGIT | _OTHER_SPACE | _OTHER
+                    covered |= outside & ~_PARTNER if item in _BEYOND else rest & ~outside
+        return self.beyond & ~covered
+
+    def _category(self, category: str, chars: Chars) -> int:
+        if chars.ascii_only:
+            return self.beyond if category.isupper() else 0
+        literals = 0
+        for key, bit in self._literals.items():
+            # Literals of a case class with several kinds of characters count as both (a class of letters holds
+            # one combining mark); no white space and no digit has a partner of another kind.
+            alike = {r"\d": key.isdecimal(), r"\s": key.isspace()}
+            member = alike.get(category.lower(), True)
+            if member if category.islower() else category == r"\W" or not member:
+                literals |= bit
+        if category in _BEYOND:
+            return _BEYOND[category] | literals
+        return (_BEYOND_ALL & ~_BEYOND[category.lower()]) | literals
+
+
+_BEYOND_ALL = _PARTNER | _OTHER_WORD | _OTHER_DIGIT | _OTHER_SPACE | _OTHER
