@@ -10,12 +10,9 @@
 Names are imported on first use, so that `import averment` costs nothing.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 from averment._version import __version__
 
+TYPE_CHECKING = False  # `typing` would be the dearest import of all
 if TYPE_CHECKING:
     from averment.documents import Document
     from averment.engine import Envelope, Plan, Result, compile_plan, run, run_plan
@@ -55,7 +52,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     for home, names in _HOMES.items():
         if name in names:
             import importlib

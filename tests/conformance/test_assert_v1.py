@@ -21,7 +21,9 @@ EXCEPTIONS: Mapping[str, str] = {}
 
 def _cases() -> Iterator[Any]:
     if not CASES.is_file():
-        yield pytest.param(None, id="absent", marks=pytest.mark.skip(reason=f"the conformance cases are absent: {CASES}"))
+        yield pytest.param(
+            None, id="absent", marks=pytest.mark.skip(reason=f"the conformance cases are absent: {CASES}")
+        )
         return
     for line in CASES.read_text(encoding="utf-8").splitlines():
         case = json.loads(line)
@@ -32,7 +34,16 @@ def _cases() -> Iterator[Any]:
 def _kinds(case: Mapping[str, Any]) -> Iterator[str]:
     """The kinds of other issues that a case uses; a name that no kind has is part of what a case tests."""
     later = {
-        *("tool_error", "http_result", "state_change", "handoff", "dtmf", "termination", "latency", "timing_contract"),
+        *(
+            "tool_error",
+            "http_result",
+            "state_change",
+            "handoff",
+            "dtmf",
+            "termination",
+            "latency",
+            "timing_contract",
+        ),
         *("entity_accuracy", "count", "order", "human_rubric", "judge_rubric"),
     }
     document = case.get("document")
@@ -75,7 +86,9 @@ def _run(case: dict[str, Any], folder: Path) -> dict[str, Any]:
     ):
         if key in context:
             content = context[key]
-            (folder / name).write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+            (folder / name).write_text(
+                content if isinstance(content, str) else json.dumps(content), encoding="utf-8"
+            )
             arguments[argument] = folder / name
     evidence = build_context(**arguments)
     policy = case.get("inconclusive_policy")

@@ -64,7 +64,7 @@ Role = Annotated[
     str | None,
     Meta(description="Only turns of this role; names match in any case and through the alias table."),
 ]
-Channel = Literal["transcript", "executions", "results", "timing", "state"]
+Channel = Literal["transcript", "executions", "http", "timing", "state"]
 
 
 class Status(enum.StrEnum):

@@ -21,6 +21,8 @@ from averment.text.structs import Mistake
 __all__ = [
     "CallAssertion",
     "Matched",
+    "args_state",
+    "arguments_gap",
     "executed",
     "expected_mistakes",
     "match_arguments",
@@ -83,51 +85,91 @@ class Matched(NamedTuple):
     gap: Gap | None
 
 
-def match_arguments(matcher: values.Matcher | None, calls: Iterable[ToolCall]) -> Matched:
+def match_arguments(matcher: values.Matcher | None, calls: Sequence[ToolCall]) -> Matched:
     """The calls by whether their arguments match; without a matcher every call does."""
-    matched = Matched([], [], [], None, None)
-    for call in calls:
-        if matcher is None:
-            matched.matching.append(call)
-        elif call.args is UNSET:
-            matched.unknown.append(call)
-        else:
-            (matched.matching if matcher.matches(call.args) else matched.mismatching).append(call)
+    if matcher is None:
+        return Matched(list(calls), [], [], None, None)
+    matched = _sorted(matcher, [(call, call.args, args_state(call)) for call in calls])
     if not matched.unknown:
         return matched
-    if matched.unknown[0].args_error is not None:
-        how = "Record the arguments as a JSON value, or as the text of one."
-        return matched._replace(code=Code.ARGUMENTS_UNREADABLE, gap=Gap("executions", "unreadable", how))
-    how = "Record each call's arguments in the source of the trace."
-    state = matched.unknown[0].args_state
-    return matched._replace(code=Code.ARGUMENTS_NOT_RECORDED, gap=Gap("executions", state, how))
+    code, gap = arguments_gap(matched.unknown[0])
+    return matched._replace(code=code, gap=gap)
 
 
-def match_results(matcher: values.Matcher, calls: Iterable[ToolCall]) -> Matched:
-    """The calls by whether their results match."""
-    matched = Matched([], [], [], None, None)
-    for call in calls:
-        if call.result is not UNSET:
-            (matched.matching if matcher.matches(call.result) else matched.mismatching).append(call)
-        elif call.result_state == "recorded":  # recorded, and there was none: nothing can match it
-            (matched.matching if matcher.matches(values.ABSENT) else matched.mismatching).append(call)
-        else:
-            matched.unknown.append(call)
+def match_results(matcher: values.Matcher, calls: Sequence[ToolCall], channel: str) -> Matched:
+    """The calls by whether their results match.
+
+    Args:
+        matcher: the expected result.
+        calls: the calls.
+        channel: the coverage of results: only where it is whole does no result mean that there was none.
+    """
+    whole = channel in {"present", "empty"}
+    states = [
+        channel
+        if call.result is UNSET and call.result_state == "recorded" and not whole
+        else call.result_state
+        for call in calls
+    ]
+    matched = _sorted(
+        matcher, [(call, call.result, state) for call, state in zip(calls, states, strict=True)]
+    )
     if not matched.unknown:
         return matched
-    state = matched.unknown[0].result_state
+    state = next(state for state in states if state != "recorded")
     code = Code.RESULTS_REDACTED if state == "redacted" else Code.RESULTS_NOT_RECORDED
     return matched._replace(
         code=code, gap=Gap("results", state, "Record each call's result in the source of the trace.")
     )
 
 
-def expected_mistakes(fields: Mapping[str, Any], *, exact: Iterable[str] = ()) -> Iterable[Mistake]:
-    """Mistakes in the expected values of an assertion, by field; unset fields are passed over."""
+def args_state(call: ToolCall) -> str:
+    """Whether the call's arguments are known: `recorded`, or why they are not."""
+    return call.args_state if call.args_error is None else "unreadable"
+
+
+def arguments_gap(call: ToolCall) -> tuple[Code, Gap]:
+    """What is missing, for a call whose arguments are not known."""
+    state = args_state(call)
+    if state == "unreadable":
+        how = "Record the arguments as a JSON value, or as the text of one."
+        return Code.ARGUMENTS_UNREADABLE, Gap("executions", state, how)
+    how = "Record each call's arguments in the source of the trace."
+    return Code.ARGUMENTS_NOT_RECORDED, Gap("executions", state, how)
+
+
+def _sorted(matcher: values.Matcher, payloads: Iterable[tuple[ToolCall, Any, str]]) -> Matched:
+    """Calls by whether the payload matches; one that is not wholly shown could say anything in the rest."""
+    matched = Matched([], [], [], None, None)
+    for call, payload, state in payloads:
+        if state != "recorded":
+            matched.unknown.append(call)
+        elif matcher.matches(_shown(payload)):
+            matched.matching.append(call)
+        else:
+            matched.mismatching.append(call)
+    return matched
+
+
+def _shown(payload: Any) -> Any:
+    """The payload as matchers know it: recorded with nothing set means that there was none."""
+    return values.ABSENT if payload is UNSET else payload
+
+
+def expected_mistakes(
+    fields: Mapping[str, Any], *, exact: Iterable[str] = (), keyed: Iterable[str] = ()
+) -> Iterable[Mistake]:
+    """Mistakes in the expected values of an assertion, by field; unset fields are passed over.
+
+    Args:
+        fields: the expected values.
+        exact: the fields that admit no other keys.
+        keyed: the fields that can say `$exists: false`, because there may be no value to match.
+    """
     for name, expected in fields.items():
         if expected is UNSET:
             continue
-        for fault in values.faults(expected, exact=name in exact):
+        for fault in values.faults(expected, exact=name in exact, keyed=name in keyed):
             yield Mistake(
                 "bad_expected_value",
                 fault.message,
@@ -144,10 +186,7 @@ def nearest_miss(
     matcher: values.Matcher, calls: Sequence[ToolCall], *, results: bool = False
 ) -> dict[str, Any] | None:
     """The call that comes nearest to matching, and where it differs; None when there is none to compare."""
-    actuals = [
-        (call.result if call.result is not UNSET else values.ABSENT) if results else call.args
-        for call in calls
-    ]
+    actuals = [_shown(call.result if results else call.args) for call in calls]
     miss = values.nearest(matcher, actuals)
     if miss is None:
         return None

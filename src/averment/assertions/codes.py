@@ -26,6 +26,7 @@ class Code(enum.StrEnum):
     # INCONCLUSIVE: something that the check needs is missing or can't be relied on.
     TRANSCRIPT_ABSENT = "transcript_absent", "No transcript was supplied."
     TRACE_ABSENT = "trace_absent", "No trace of tool calls and spans was supplied."
+    HTTP_ABSENT = "http_absent", "The source does not show HTTP exchanges."
     TIMING_ABSENT = "timing_absent", "No timing evidence was supplied."
     STATE_ABSENT = "state_absent", "No system of record was supplied."
     STATE_UNREADABLE = "state_unreadable", "The system of record was supplied and could not be read."

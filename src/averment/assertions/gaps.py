@@ -28,6 +28,11 @@ _ABSENT: Mapping[str, tuple[Code, str, str]] = {
         "trace",
         "Supply the trace of tool calls: `--trace FILE`, or `spans` in the conversation.",
     ),
+    "http": (
+        Code.HTTP_ABSENT,
+        "HTTP",
+        "Record HTTP exchanges in the trace, as spans of type `http_exchange`.",
+    ),
     "timing": (
         Code.TIMING_ABSENT,
         "timing",

@@ -56,7 +56,8 @@ class HttpExchange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
         statuses = (
             None if self.status is UNSET else self.status if isinstance(self.status, list) else [self.status]
         )
-        response = None if self.response_subset is UNSET else values.matcher(self.response_subset)
+        # An empty subset asks for nothing, as in the reference.
+        response = values.matcher(self.response_subset) if self.response_subset else None
 
         def test(span: Span) -> bool:
             if span.type != "http_exchange":

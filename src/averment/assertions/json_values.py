@@ -10,6 +10,8 @@ from collections.abc import Callable
 from math import isfinite
 from typing import Final
 
+from averment.text.pii import redact
+
 __all__ = ["ABSENT", "MAX_SHOWN", "TYPES", "cut", "is_number", "json_equal", "resolve", "show"]
 
 MAX_SHOWN: Final = 200
@@ -94,11 +96,12 @@ def resolve(record: object, dotted: str) -> object:
 def show(value: object) -> str:
     """A value as people read it in a reason: JSON with sorted keys, cut off after `MAX_SHOWN` characters.
 
-    What can't be seen (control and format characters, lone surrogates, odd spaces) is escaped.
+    What can't be seen (control and format characters, lone surrogates, odd spaces) is escaped. Personal data is
+    removed before anything is cut or escaped: half a card number is one that no detector knows.
     """
     parts: list[str] = []
     _write(value, parts, MAX_SHOWN)
-    return cut("".join(parts))
+    return cut(redact("".join(parts)))
 
 
 def cut(text: str, limit: int = MAX_SHOWN) -> str:
@@ -148,7 +151,7 @@ def _write(value: object, parts: list[str], room: int) -> int:
 def _quote(text: str) -> str:
     import json
 
-    quoted = json.dumps(text[: MAX_SHOWN + 1], ensure_ascii=False)
+    quoted = json.dumps(redact(text)[: MAX_SHOWN + 1], ensure_ascii=False)
     if quoted.isprintable():
         return quoted
     return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in quoted)

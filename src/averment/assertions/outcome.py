@@ -110,6 +110,9 @@ class Outcome(Assertion, frozen=True, kw_only=True, tag="outcome"):
         some = [_test(condition, resolver) for condition in self.any_of or ()]
         tests = [*every, *some]
 
+        def holds(met: Sequence[bool]) -> bool:
+            return all(met[: len(every)]) and (not some or any(met[len(every) :]))
+
         def check(view: View, _: Earlier) -> Finding:
             missing = next((channel for _, channel, _ in tests if view.is_missing(channel)), None)
             answers = [None if view.is_missing(channel) else test(view) for _, channel, test in tests]
@@ -119,10 +122,14 @@ class Outcome(Assertion, frozen=True, kw_only=True, tag="outcome"):
                 return absent_finding(view, missing, details)
             turns = sorted({turn for answer in answers if answer for turn in answer.turns})
             calls = [call for answer in answers if answer for call in answer.calls]
-            unmet = [test for test, holds in zip(tests, met, strict=True) if not holds]
-            rests = next((channel for _, channel, _ in unmet if view.is_incomplete(channel)), None)
-            if all(met[: len(every)]) and (not some or any(met[len(every) :])):
+            if holds(met):
                 return passed(turns=turns, calls=calls, details=details)
+            unmet = [test for test, is_met in zip(tests, met, strict=True) if not is_met]
+            rests = next((channel for _, channel, _ in unmet if view.is_incomplete(channel)), None)
+            possible = [
+                is_met or view.is_incomplete(channel)
+                for (_, channel, _), is_met in zip(tests, met, strict=True)
+            ]
             return failed(
                 Code.OUTCOME_NOT_MET,
                 lambda: (
@@ -132,7 +139,8 @@ class Outcome(Assertion, frozen=True, kw_only=True, tag="outcome"):
                 turns=turns,
                 calls=calls,
                 details=details,
-                absence_of=rests,
+                # What is missing matters only if all that it could still show would turn the verdict.
+                absence_of=rests if holds(possible) else None,
             )
 
         return check

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
@@ -69,10 +69,11 @@ class Phrase(Assertion, frozen=True, kw_only=True, tag="phrase"):
                         turns=hits,
                     )
                 return passed(absence_of="transcript")
+            place: Sequence[int] = ()
             if self.position != "any":
                 turns = view.turns_of(role)
-                place = None if not turns else turns[0] if self.position == "first" else turns[-1]
-                hits = [place] if place is not None and place in hits else []
+                place = turns[:1] if self.position == "first" else turns[-1:]
+                hits = [turn for turn in place if turn in hits]
             if hits:
                 return passed(turns=hits, absence_of=None if self.position == "any" else "transcript")
             where = "" if self.position == "any" else f" in the {self.position} turn"
@@ -80,6 +81,7 @@ class Phrase(Assertion, frozen=True, kw_only=True, tag="phrase"):
                 Code.NOT_FOUND,
                 lambda: f"/{self.regex}/ must be said by {who}{where}, and is not",
                 "a required phrase is missing",
+                turns=place,
                 absence_of="transcript",
             )
 

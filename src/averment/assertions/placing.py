@@ -7,6 +7,7 @@ Every placing is worked out twice where it matters: once with each unknown count
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from averment.evidence.view import Event
@@ -22,10 +23,18 @@ class Requirement(NamedTuple):
 
 
 class Placing(NamedTuple):
-    """Whether every step could be placed, and the events that were; the longest prefix when not."""
+    """How far the steps could be placed.
+
+    Attributes:
+        complete: whether every step has its place, and nothing forbidden happens.
+        events: the events at which steps were placed, in order: all of them, or as many as could be.
+        missing: the index, among the steps that must happen, of the first that found no place; their number when
+            each found one.
+    """
 
     complete: bool
     events: list[Event]
+    missing: int
 
 
 _Thread = tuple["_Thread | None", Event | None]
@@ -78,19 +87,22 @@ def in_order(
         if threads[last] is not None and not forbidden[last]:
             break
     complete = threads[last]
-    return Placing(complete is not None, _events(complete or best))
+    return Placing(complete is not None, _events(complete or best), reached)
 
 
 def in_any_order(steps: Sequence[Requirement], events: Sequence[Event], *, favour: bool) -> Placing:
     """Each step at an event of its own, in any order; a maximum bipartite matching, so no choice is a wrong one."""
-    for step in steps:
-        if step.absent and any(_holds(step.test(event), not favour) for event in events):
-            return Placing(complete=False, events=[])
+    forbidden = any(_holds(step.test(event), not favour) for step in steps if step.absent for event in events)
     tests = [step.test for step in steps if not step.absent]
-    fitting = [[index for index, event in enumerate(events) if _holds(test(event), favour)] for test in tests]
+    # Of n steps the others take n - 1 events at most, so n that fit are enough to look at.
+    fitting = [
+        list(islice((i for i, event in enumerate(events) if _holds(test(event), favour)), len(tests)))
+        for test in tests
+    ]
     taken: dict[int, int] = {}
     placed = [_augment(number, fitting, taken) for number in range(len(tests))]
-    return Placing(all(placed), [events[index] for index in sorted(taken)])
+    missing = len(placed) if all(placed) else placed.index(False)
+    return Placing(not forbidden and all(placed), [events[index] for index in sorted(taken)], missing)
 
 
 def _augment(start: int, fitting: Sequence[Sequence[int]], taken: dict[int, int]) -> bool:

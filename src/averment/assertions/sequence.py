@@ -22,7 +22,13 @@ from averment.assertions.base import (
     inconclusive,
     passed,
 )
-from averment.assertions.calls import CallAssertion, expected_mistakes, match_arguments
+from averment.assertions.calls import (
+    CallAssertion,
+    args_state,
+    arguments_gap,
+    expected_mistakes,
+    match_arguments,
+)
 from averment.assertions.codes import Code
 from averment.assertions.gaps import absent_finding
 from averment.assertions.http import HttpExchange
@@ -110,37 +116,41 @@ class Sequence(CallAssertion, frozen=True, kw_only=True, tag="sequence"):
     def compile(self, resolver: Resolver) -> Check:
         """The check, for the steps in the order written."""
         bind = [self._bind(step, resolver) for step in self.steps]
-        reads_turns = any(step.phrase is not UNSET for step in self.steps)
-        reads_spans = self.strict or any(step.phrase is UNSET for step in self.steps)
-        channels: list[Channel] = ["executions"] if reads_spans else []
-        if reads_turns:
-            channels.append("transcript")
+        forbidding = [_channel(step) for step in self.steps if step.absent]
+        if self.strict:
+            forbidding.append("executions")
+        channels = dict.fromkeys([*(_channel(step) for step in self.steps), *forbidding])
+        reads_turns = "transcript" in channels
+        reads_spans = len(channels) > reads_turns
 
         def check(view: View, _: Earlier) -> Finding:
             for channel in channels:
                 if view.is_missing(channel):
                     return absent_finding(view, channel)
-            events = view.timeline(turns=reads_turns, spans=reads_spans)
+            events = (
+                view.events(turns=reads_turns, spans=reads_spans)
+                if self.unordered
+                else view.timeline(turns=reads_turns, spans=reads_spans)
+            )
             if events is None:
                 return _no_clock()
             steps = [
                 Requirement(test(view), step.absent) for test, step in zip(bind, self.steps, strict=True)
             ]
             sure = self._place(steps, events, view, favour=False)
+            grounds = _grounds(sure)
             if sure.complete:
-                return self._finding(view, sure, channels, None)
+                return passed(**grounds, absence_of=_incomplete(view, forbidding))
             if self._place(steps, events, view, favour=True).complete:
-                return inconclusive(
-                    Code.ARGUMENTS_NOT_RECORDED,
-                    lambda: (
-                        "whether the steps happen in order hangs on the arguments of calls that do not show them"
-                    ),
-                    "required argument evidence was missing",
-                    gap=Gap(
-                        "executions", "absent", "Record each call's arguments in the source of the trace."
-                    ),
-                )
-            return self._finding(view, sure, channels, self._why(steps, events, sure))
+                return self._hangs_on_arguments(view)
+            code, reason = self._why(steps, events)
+            return failed(
+                code,
+                lambda: reason,
+                "events are not in the required order",
+                **grounds,
+                absence_of=_incomplete(view, channels),
+            )
 
         return check
 
@@ -157,46 +167,45 @@ class Sequence(CallAssertion, frozen=True, kw_only=True, tag="sequence"):
             intrudes=lambda event: event.call is not None and event.call.id in counted,
         )
 
-    def _finding(
-        self, view: View, placing: Placing, channels: abc.Sequence[Channel], why: tuple[Code, str] | None
-    ) -> Finding:
-        grounds: dict[str, Any] = {
-            "turns": sorted(event.turn for event in placing.events if event.turn is not None),
-            "calls": [event.call for event in placing.events if event.call is not None],
-            "spans": [event.span for event in placing.events if event.span is not None],
-        }
-        rests = next((channel for channel in channels if view.is_incomplete(channel)), None)
-        if why is None:
-            forbids = self.strict or any(step.absent for step in self.steps)
-            return passed(**grounds, absence_of=rests if forbids else None)
-        code, reason = why
-        return failed(
-            code, lambda: reason, "events are not in the required order", **grounds, absence_of=rests
+    def _hangs_on_arguments(self, view: View) -> Finding:
+        tools = {step.tool for step in self.steps if step.args_subset}
+        unknown = [
+            call for call in self.counted(view) if call.name in tools and args_state(call) != "recorded"
+        ]
+        code, gap = arguments_gap(unknown[0])
+        return inconclusive(
+            code,
+            lambda: (
+                "whether the steps happen as required hangs on the arguments of "
+                f"{', '.join(call.id for call in unknown[:5])}"
+            ),
+            "required argument evidence was missing",
+            calls=unknown,
+            gap=gap,
         )
 
-    def _why(
-        self, steps: list[Requirement], events: abc.Sequence[Event], placing: Placing
-    ) -> tuple[Code, str]:
-        positive = [(index, step) for index, step in enumerate(steps) if not step.absent]
-        bare = [step for _, step in positive]
+    def _why(self, steps: list[Requirement], events: abc.Sequence[Event]) -> tuple[Code, str]:
+        """What is wrong even when every unknown is counted in favour."""
+        positive = [index for index, step in enumerate(steps) if not step.absent]
+        bare = [steps[index] for index in positive]
         place = (
-            in_any_order(bare, events, favour=False)
+            in_any_order(bare, events, favour=True)
             if self.unordered
-            else in_order(bare, events, favour=False, intrudes=lambda _: False)
+            else in_order(bare, events, favour=True, intrudes=lambda _: False)
         )
         if place.complete:
+            between = "happens too" if self.unordered else "stands between them"
             return (
                 Code.FOUND_BUT_FORBIDDEN,
-                "every step happens, and an event that must not happen stands between them",
+                f"every step happens, and an event that must not happen {between}",
             )
-        index, step = positive[min(len(placing.events), len(positive) - 1)]
-        what = _name(self.steps[index])
-        if any(step.test(event) for event in events):
-            return (
-                Code.WRONG_ORDER,
-                f"step {index + 1} of {len(self.steps)} ({what}) does not follow the steps before it",
-            )
-        return Code.NOT_FOUND, f"step {index + 1} of {len(self.steps)} ({what}) never happens"
+        index = positive[place.missing]
+        step = f"step {index + 1} of {len(self.steps)} ({_name(self.steps[index])})"
+        if all(steps[index].test(event) is False for event in events):
+            return Code.NOT_FOUND, f"{step} never happens"
+        if self.unordered:
+            return Code.NOT_FOUND, f"{step} has no event of its own: other steps need those that there are"
+        return Code.WRONG_ORDER, f"{step} does not follow the steps before it"
 
     def _bind(
         self, step: Step, resolver: Resolver
@@ -204,7 +213,7 @@ class Sequence(CallAssertion, frozen=True, kw_only=True, tag="sequence"):
         """The step's test of an event, once the view of a conversation is known."""
         if step.tool is not UNSET:
             tool = step.tool
-            matcher = None if step.args_subset is UNSET else values.matcher(step.args_subset)
+            matcher = values.matcher(step.args_subset) if step.args_subset else None
 
             def bind_tool(view: View) -> abc.Callable[[Event], bool | None]:
                 matched = match_arguments(matcher, self.counted(view, tool))
@@ -231,13 +240,32 @@ class Sequence(CallAssertion, frozen=True, kw_only=True, tag="sequence"):
         return bind_phrase
 
 
+def _channel(step: Step) -> Channel:
+    """The channel of evidence that a step looks at."""
+    if step.phrase is not UNSET:
+        return "transcript"
+    return "http" if step.http is not UNSET else "executions"
+
+
+def _incomplete(view: View, channels: abc.Iterable[Channel]) -> Channel | None:
+    return next((channel for channel in channels if view.is_incomplete(channel)), None)
+
+
+def _grounds(placing: Placing) -> dict[str, Any]:
+    return {
+        "turns": sorted(event.turn for event in placing.events if event.turn is not None),
+        "calls": [event.call for event in placing.events if event.call is not None],
+        "spans": [event.span for event in placing.events if event.span is not None],
+    }
+
+
 def _no_clock() -> Finding:
     how = "Record start times of both turns and spans on one clock."
     return inconclusive(
         Code.NO_CLOCK,
         lambda: f"the order of turns and spans is unknown: they have no times on a common clock. {how}",
         "required time evidence was missing",
-        gap=Gap("executions", "absent", how),
+        gap=Gap("executions", "partial", how),
     )
 
 

@@ -14,9 +14,11 @@ from averment.assertions.base import (
     Check,
     Earlier,
     Finding,
+    Gap,
     NonEmpty,
     Resolver,
     failed,
+    inconclusive,
     passed,
     safe,
 )
@@ -37,7 +39,7 @@ class State(Assertion, frozen=True, kw_only=True, tag="state"):
 
     PASS: there is such a record, and every expected value matches.
     FAIL: there is no such record, the record lacks a field, or a value differs.
-    INCONCLUSIVE: no system of record was supplied, or it could not be read.
+    INCONCLUSIVE: no system of record was supplied, or it, or the part of it in question, could not be read.
     """
 
     needs: ClassVar[tuple[Channel, ...]] = ("state",)
@@ -54,12 +56,12 @@ class State(Assertion, frozen=True, kw_only=True, tag="state"):
     def mistakes(self, shelf: PolicyShelf) -> Iterable[Mistake]:  # noqa: ARG002
         """Faults of the expected values."""
         for key, expected in self.expect.items():
-            for mistake in expected_mistakes({key: expected}):
+            for mistake in expected_mistakes({key: expected}, keyed=(key,)):
                 yield mistake._replace(path=("expect", *mistake.path))
 
     def compile(self, resolver: Resolver) -> Check:  # noqa: ARG002 - state resolves nothing
         """The check, for the expected values."""
-        matchers = {key: values.matcher(expected) for key, expected in self.expect.items()}
+        matchers = {key: values.matcher(expected, keyed=True) for key, expected in self.expect.items()}
         filters = {} if self.filters is UNSET else self.filters
         where = (
             f" where {', '.join(f'{name} = {values.show(value)}' for name, value in filters.items())}"
@@ -71,6 +73,15 @@ class State(Assertion, frozen=True, kw_only=True, tag="state"):
 
         def check(view: View, _: Earlier) -> Finding:
             record = view.store.find(self.resource, filters)
+            unreadable = view.store.unreadable(self.resource)
+            if record is None and unreadable is not None:
+                how = "Mend the rows of this resource, or supply them from another source."
+                return inconclusive(
+                    Code.STATE_UNREADABLE,
+                    lambda: f"`{self.resource}` has no record{where} that can be read: {unreadable}. {how}",
+                    "required state-adapter evidence was unreadable",
+                    gap=Gap("state", "unreadable", how, view.source_format("state")),
+                )
             if record is None:
                 return failed(
                     Code.RECORD_NOT_FOUND,

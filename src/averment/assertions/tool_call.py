@@ -128,8 +128,10 @@ class ToolCall(CallAssertion, frozen=True, kw_only=True, tag="tool_call"):
         matcher = None
         if self.args_exact is not UNSET:
             matcher = values.matcher(self.args_exact, exact=True)
-        elif self.args is not UNSET or self.args_subset is not UNSET:
-            matcher = values.matcher(self.args if self.args is not UNSET else self.args_subset)
+        elif self.args is not UNSET:
+            matcher = values.matcher(self.args)
+        elif self.args_subset:  # an empty one asks for nothing, as in the reference
+            matcher = values.matcher(self.args_subset)
         low, high = (0, 0) if self.absent else (1, _MANY) if self.count is UNSET else _limits(self.count)
 
         def check(view: View) -> Finding:
@@ -155,7 +157,7 @@ class ToolCall(CallAssertion, frozen=True, kw_only=True, tag="tool_call"):
                 if safe(name)
                 else "tool calls are not as required"
             )
-            if found or matcher is None or not calls:
+            if matcher is None or found or not matched.mismatching:
                 code = (
                     Code.FOUND_BUT_FORBIDDEN
                     if high == 0
@@ -165,7 +167,7 @@ class ToolCall(CallAssertion, frozen=True, kw_only=True, tag="tool_call"):
                 )
                 return failed(
                     code,
-                    lambda: self._count_reason(view, name, least),
+                    lambda: self._count_reason(view, name, most if most < low else least),
                     public,
                     calls=found,
                     absence_of=None if least > high else "executions",

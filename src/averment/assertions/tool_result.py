@@ -65,14 +65,14 @@ class ToolResult(CallAssertion, frozen=True, kw_only=True, tag="tool_result"):
         if len(set_fields) > 1:
             message = f"`{set_fields[1]}` and `{set_fields[0]}` exclude each other"
             yield Mistake("fields_exclude", message, (set_fields[1],), key=True, mend="Keep one.")
-        yield from expected_mistakes(given, exact=("result_exact",))
+        yield from expected_mistakes(given, exact=("result_exact",), keyed=("result",))
 
     def compile(self, resolver: Resolver) -> Check:  # noqa: ARG002 - tool calls resolve nothing
         """The check, for the expected result."""
         if self.result_exact is not UNSET:
             matcher = values.matcher(self.result_exact, exact=True)
         elif self.result is not UNSET:
-            matcher = values.matcher(self.result)
+            matcher = values.matcher(self.result, keyed=True)
         else:
             matcher = values.matcher({} if self.result_subset is UNSET else self.result_subset)
         name = self.name
@@ -84,7 +84,7 @@ class ToolResult(CallAssertion, frozen=True, kw_only=True, tag="tool_result"):
 
         def check(view: View, _: Earlier) -> Finding:
             calls = self.counted(view, name)
-            matched = match_results(matcher, calls)
+            matched = match_results(matcher, calls, view.coverage("results")[0])
             if matched.matching:
                 if not self.absent:
                     return passed(calls=matched.matching)

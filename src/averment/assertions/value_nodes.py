@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from averment.assertions.json_values import ABSENT, MAX_SHOWN, cut, show
 from averment.errors import nearest
+from averment.text.pii import redact
 
 __all__ = [
     "MAX_KEY",
@@ -140,7 +141,9 @@ class MappingNode:
                 out.append(Difference((*path, key), node, Missing(key, actual, self.nodes)))
         if self.others is not None:
             extra = sorted(self._extra(actual), key=str)[:MAX_MISMATCHES]
-            out.extend(Difference((*path, cut(str(key), MAX_KEY)), NO_KEY, actual[key]) for key in extra)
+            out.extend(
+                Difference((*path, cut(redact(str(key)), MAX_KEY)), NO_KEY, actual[key]) for key in extra
+            )
 
     def words(self) -> str:
         """What was expected."""

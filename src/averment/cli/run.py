@@ -51,6 +51,7 @@ def command(
     output_format: str,
     output: str | None,
     every: bool,
+    compat: bool,
 ) -> int:
     r"""Judge conversations by the assertion document DOC.
 

@@ -45,9 +45,18 @@ class Detected(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """JSON text as a value; for JSONL a list with the 1-based line of each item."""
+    """JSON text as a value, for JSONL as a list.
+
+    Attributes:
+        value: the value.
+        nesting: an upper bound of how deep it nests.
+        odd: texts in which something is to be noted, each with its line in a JSONL file.
+        lines: the 1-based line of each item of the list that JSONL is.
+    """
 
     value: Any
+    nesting: int
+    odd: list[tuple[int | None, jsontext.Decoded]]
     lines: list[int] | None = None
 
 
@@ -91,7 +100,8 @@ def decode(data: bytes, name: str | None) -> Decoded:
             )
         )
     try:
-        return Decoded(_value(data))
+        text = jsontext.decode(data)
+        return Decoded(text.value, _nesting(data), _odd(None, text))
     except jsontext.JSONProblem as problem:
         lines = _json_lines(data, name)
         if lines is not None:
@@ -104,31 +114,39 @@ def decode(data: bytes, name: str | None) -> Decoded:
 _UNREADABLE = {b"\x1f\x8b": "gzip-compressed", b"PK\x03\x04": "a zip archive"}
 
 
-def _value(data: bytes) -> Any:
-    decoded = jsontext.decode(data)
-    return decoded.value
-
-
 def _json_lines(data: bytes, name: str | None) -> Decoded | None:
     """The values of JSON lines, or None when the text isn't JSONL: a first line that is no value by itself."""
     values: list[Any] = []
     lines: list[int] = []
+    odd: list[tuple[int | None, jsontext.Decoded]] = []
     problems: list[Problem] = []
+    nesting = 0
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line or line.isspace():
             continue
         try:
-            values.append(_value(line))
+            text = jsontext.decode(line)
         except jsontext.JSONProblem as problem:
             if not values:
                 return None
             problems.append(_json_problem(problem, name, number))
-        lines.append(number)
-    if len(lines) < 2:
-        return None
+        else:
+            values.append(text.value)
+            lines.append(number)
+            odd += _odd(number, text)
+            nesting = max(nesting, _nesting(line))
     if problems:
         raise refusal(problems)
-    return Decoded(values, lines)
+    return Decoded(values, nesting + 1, odd, lines) if len(values) > 1 else None
+
+
+def _nesting(text: bytes) -> int:
+    """At most how deep a JSON text nests: it has no more levels than brackets."""
+    return text.count(b"[") + text.count(b"{")
+
+
+def _odd(line: int | None, text: jsontext.Decoded) -> list[tuple[int | None, jsontext.Decoded]]:
+    return [(line, text)] if text.duplicates or text.non_finite else []
 
 
 def _json_problem(problem: jsontext.JSONProblem, name: str | None, line: int | None) -> Problem:

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from averment.errors import EvidenceError, Problem, path_text
 from averment.evidence.model import (
+    MAX_DEPTH,
     MAX_TEXT_BYTES,
     ChannelCoverage,
     Coverage,
@@ -23,6 +24,7 @@ from averment.evidence.model import (
     ToolCall,
     Turn,
 )
+from averment.text import jsontext
 
 __all__ = [
     "MAX_CALL_SECONDS",
@@ -31,6 +33,8 @@ __all__ = [
     "Part",
     "kind_of",
     "nanoseconds",
+    "own_id",
+    "place_of",
     "refusal",
     "too_long",
 ]
@@ -52,48 +56,51 @@ class Part(NamedTuple):
         value: the value; its reader owns it and may take it apart.
         source: the id of its source.
         file: the file's name, for problems.
-        path: where in the file or object the value stands.
-        lines: for JSONL, the 1-based line of each item of the value, which is then a list.
+        path: where in the file, or in its line, the value stands.
+        line: the 1-based line of a JSONL file that holds the value.
+        lines: for a JSONL file as a whole, the line of each item of the value, which is then a list.
     """
 
     value: Any
     source: str = "src_0"
     file: str | None = None
     path: tuple[str | int, ...] = ()
+    line: int | None = None
     lines: Sequence[int] | None = None
 
     def at(self, key: str) -> Part:
         """The part under a key of this one."""
-        return Part(self.value[key], self.source, self.file, (*self.path, key))
+        return self._replace(value=self.value[key], path=(*self.path, key))
 
     def item(self, index: int) -> Part:
         """The part that one item of this one is."""
         if self.lines is None:
-            return Part(self.value[index], self.source, self.file, (*self.path, index))
-        return Part(self.value[index], self.source, self.file, lines=(self.lines[index],))
+            return self._replace(value=self.value[index], path=(*self.path, index))
+        return self._replace(value=self.value[index], line=self.lines[index], lines=None)
 
     def loc(self) -> str:
         """Where this part stands, for `loc` fields and notes: `<source id>#<place>`."""
-        place = path_text(self.path) if self.lines is None else f"line {self.lines[0]}"
-        return f"{self.source}#{place}"
+        return place_of(self.source, self.line, self.path)
 
     def locs(self) -> list[str]:
         """Where each item of this part stands, which is a list."""
         if self.lines is None:
             start = self.loc()
             return [f"{start}[{index}]" for index in range(len(self.value))]
-        return [f"{self.source}#line {line}" for line in self.lines]
+        return [place_of(self.source, line) for line in self.lines]
 
     def problem(self, code: str, message: str, *inside: str | int, **fields: Any) -> Problem:
         """A problem with this part, or with what stands `inside` it."""
-        line = None
-        path = (*self.path, *inside)
-        if self.lines is not None:
-            if isinstance(self.value, list) and inside and isinstance(inside[0], int):
-                line, path = self.lines[inside[0]], inside[1:]
-            else:
-                line, path = self.lines[0], inside
+        path, line = (*self.path, *inside), self.line
+        if self.lines is not None and inside:
+            line, path = self.lines[int(inside[0])], inside[1:]
         return Problem(code=code, message=message, file=self.file, line=line, path=path_text(path), **fields)
+
+
+def place_of(source: str, line: int | None, path: Sequence[str | int] = ()) -> str:
+    """A place in a source as `loc` fields have it: `src_0#$.turns[3]`, or `src_0#line 4.turns[3]` in a JSONL file."""
+    start = "$" if line is None else f"line {line}"
+    return f"{source}#{start}{path_text(path)[1:]}"
 
 
 class Draft:
@@ -112,6 +119,8 @@ class Draft:
         self.notes: list[Note] = []
         self.sources: list[Source] = []
         self.problems: list[Problem] = []
+        self.nesting = 0
+        """How deep the evidence nests at most; readers say so by an upper bound."""
 
     def take(self, model: EvidenceModel) -> None:
         """Begin with all that a finished model holds."""
@@ -120,6 +129,20 @@ class Draft:
         self.coverage = {name: getattr(model.coverage, name) for name in model.coverage.__struct_fields__}
         self.notes = list(model.notes)
         self.sources = list(model.sources)
+
+    def note_text(self, place: str, text: jsontext.Decoded) -> None:
+        """Note what the reader of a JSON text found odd in it; `place` is where the text stands."""
+        found = [
+            ("duplicate_key", "the key stands twice; the last value counts", path) for path in text.duplicates
+        ]
+        found += [
+            ("non_finite", "a number that JSON does not have is kept as text", path)
+            for path in text.non_finite
+        ]
+        for code, detail, path in found[:MAX_PROBLEMS]:
+            self.note(code, f"{place}{path_text(path)[1:]}", detail)
+        if len(found) > MAX_PROBLEMS:
+            self.note("more_notes", place, f"{len(found) - MAX_PROBLEMS} more such places")
 
     def note(
         self, code: str, loc: str, detail: str, severity: Literal["info", "warning"] = "warning"
@@ -142,6 +165,9 @@ class Draft:
         Raises:
             EvidenceError: naming every problem met on the way.
         """
+        if self.nesting + _ADDED_LEVELS > MAX_DEPTH and self._is_too_deep():
+            message = f"the evidence nests more than {MAX_DEPTH} levels deep"
+            self.problems.append(Problem(code="evidence_too_deep", message=message))
         if self.problems:
             raise refusal(self.problems)
         return EvidenceModel(
@@ -150,7 +176,7 @@ class Draft:
             calls=_tuple(self.calls),
             spans=_tuple(self.spans),
             timing=self.timing,
-            states=_tuple(self.states),
+            states=_tuple(self.states and sorted(self.states, key=lambda each: (each.resource, each.side))),
             metadata=self.metadata,
             labels=self.labels,
             coverage=Coverage(**self.coverage),
@@ -158,6 +184,24 @@ class Draft:
             sources=tuple(self.sources),
         )
 
+    def _is_too_deep(self) -> bool:
+        """Whether the evidence file would be too deep to be read back: the model adds levels to its source."""
+        payloads: dict[int, list[Any]] = {
+            2: [self.timing, self.metadata, self.labels],
+            4: [source.header for source in self.sources]
+            + [payload for call in self.calls or () for payload in (call.args, call.result, call.error)]
+            + [payload for span in self.spans or () for payload in (span.attrs, span.fields)],
+            5: [row for snapshot in self.states or () for row in snapshot.rows],
+        }
+        inside: list[Any] = []
+        for level in range(2, MAX_DEPTH + 1):
+            containers = [part for part in inside + payloads.get(level, []) if type(part) in (dict, list)]
+            inside = [part for each in containers for part in (each.values() if type(each) is dict else each)]
+        return any(type(part) in (dict, list) for part in inside)
+
+
+_ADDED_LEVELS = 4
+"""By how much the model nests a payload deeper than its source does, at most."""
 
 _PRESENT = ChannelCoverage("present")
 _EMPTY = ChannelCoverage("empty")
@@ -175,9 +219,26 @@ def _tuple(items: Sequence[_Item] | None) -> tuple[_Item, ...] | None:
     return None if items is None else tuple(items)
 
 
+def own_id(own: Any, position: str, taken: set[str]) -> str | None:
+    """A source's own id for an item, or None when it can't serve: no text, taken, or the `position` of another item.
+
+    Args:
+        own: what the source has as the id.
+        position: the id that the item's position gives it: `t_3`.
+        taken: the ids of the items before; a good one is added.
+    """
+    if type(own) is not str or not own or own in taken:
+        return None
+    start = position[:2]
+    if own != position and own.startswith(start) and own[2:].isdecimal():
+        return None
+    taken.add(own)
+    return own
+
+
 def kind_of(value: Any) -> str:
     """The JSON name of a value's type, for messages."""
-    return _KINDS.get(type(value), "something that is no JSON value")
+    return _KINDS[type(value)]
 
 
 _KINDS = {
@@ -188,6 +249,7 @@ _KINDS = {
     float: "a number",
     bool: "a boolean",
     type(None): "null",
+    jsontext.NonFinite: "a number that JSON does not have",
 }
 
 

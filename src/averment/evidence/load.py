@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from averment.errors import EvidenceError, Problem
 from averment.evidence.detect import Decoded, decode, detect, matches, refuse_document
-from averment.evidence.draft import Draft, Part
+from averment.evidence.draft import Draft, Part, place_of
 from averment.evidence.model import MAX_BYTES, Source
 from averment.evidence.readers import state_json, state_sqlite, timing, transcript, voice_trace
 
@@ -48,26 +48,30 @@ def read_file(path: PathLike) -> tuple[bytes, str]:
     """
     try:
         name = os.fsdecode(path)
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        file = open(name, "rb", opener=_open_at_once)  # noqa: SIM115 - pathlib takes no opener; closed below
     except (OSError, ValueError, TypeError) as error:
         raise EvidenceError(_unopened(path, error)) from None
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
+    with file:
+        status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
-            message = "this is a folder" if stat.S_ISDIR(status.st_mode) else "this is no regular file"
-            raise EvidenceError(
-                Problem(
-                    code="not_a_file",
-                    message=message,
-                    file=name,
-                    expected="a regular file",
-                    mend="Write it to a file first.",
-                )
-            )
-        data = b"" if status.st_size > MAX_BYTES else file.read(MAX_BYTES + 1)
-        if status.st_size > MAX_BYTES or len(data) > MAX_BYTES:
+            raise EvidenceError(_not_a_file(name, "this is no regular file"))
+        try:
+            data = b"" if status.st_size > MAX_BYTES else file.read(MAX_BYTES + 1) or b""
+        except OSError as error:
+            raise EvidenceError(_unopened(path, error)) from None
+        if max(status.st_size, len(data)) > MAX_BYTES:
             raise EvidenceError(_too_large(name))
     return data, name
+
+
+def _not_a_file(name: str, message: str) -> Problem:
+    mend = "Write what it holds to a file first."
+    return Problem(code="not_a_file", message=message, file=name, expected="a regular file", mend=mend)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open without waiting for the other end of a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def checked(data: object, name: str | None) -> bytes:
@@ -112,10 +116,10 @@ def _unopened(path: object, error: Exception) -> Problem:
             mend="Check its permissions.",
         )
     if isinstance(error, IsADirectoryError):
-        return Problem(code="not_a_file", message="this is a folder", file=name, expected="a regular file")
+        return _not_a_file(name, "this is a folder")
     if isinstance(error, OSError):
         reason = errno.errorcode.get(error.errno or 0, "an error")
-        return Problem(code="file_not_readable", message=f"the file can't be opened ({reason})", file=name)
+        return Problem(code="file_not_readable", message=f"the file can't be read ({reason})", file=name)
     return Problem(
         code="bad_path",
         message="this is no path of a file",
@@ -139,6 +143,7 @@ def drafts_of(data: bytes, name: str | None) -> list[Draft]:
     for each in parts:
         draft = Draft()
         draft.sources.append(source)
+        _begin(draft, decoded, each)
         detected.format.read(each, draft)
         drafts.append(draft)
     return drafts
@@ -173,7 +178,23 @@ def add_parts(draft: Draft, paths: Mapping[str, PathLike | None]) -> None:
         decoded = decode(data, name)
         _refuse_other(key, channel.format, decoded, name)
         draft.sources.append(_source(source, data, name, channel.format, channel.read.__module__))
-        channel.read(Part(decoded.value, source, name, lines=decoded.lines), draft)
+        part = Part(decoded.value, source, name, lines=decoded.lines)
+        _begin(draft, decoded, part)
+        channel.read(part, draft)
+
+
+def _begin(draft: Draft, decoded: Decoded, part: Part) -> None:
+    """Tell a draft what is to be known of the text that a part comes from."""
+    draft.nesting = max(draft.nesting, decoded.nesting)
+    for line, text in decoded.odd:
+        if part.line in (None, line):
+            duplicates, non_finite = (
+                tuple(path for path in paths if path[: len(part.path)] == part.path)
+                for paths in (text.duplicates, text.non_finite)
+            )
+            draft.note_text(
+                place_of(part.source, line), text._replace(duplicates=duplicates, non_finite=non_finite)
+            )
 
 
 def _refuse_other(key: str, expected: str, decoded: Decoded, name: str) -> None:

@@ -15,6 +15,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct
 
+from averment.text import jsontext
+
 __all__ = [
     "ABSENT",
     "MAX_BYTES",
@@ -42,13 +44,13 @@ __all__ = [
 
 SCHEMA = "averment.evidence.v1"
 
-MAX_BYTES = 512_000_000
-"""The largest source that is read: 512 MB, asked of the file system before reading."""
-MAX_DEPTH = 200
-"""How deep a JSON value may nest."""
+MAX_BYTES = jsontext.MAX_EVIDENCE_BYTES
+"""The largest source that is read, asked of the file system before reading: 512 MB."""
+MAX_DEPTH = jsontext.MAX_EVIDENCE_DEPTH
+"""How deep evidence may nest, in its source and as an evidence file: 200 objects and lists inside each other."""
 MAX_SPANS = 1_000_000
 """How many spans one conversation may have."""
-MAX_TEXT_BYTES = 1_000_000
+MAX_TEXT_BYTES = 2**20
 """The longest text of one turn, in bytes of UTF-8: 1 MB."""
 
 Clock = Literal["epoch", "call_relative", "monotonic"]
@@ -178,10 +180,11 @@ class Span(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
 
         This is the lookup of the assert.v1 reference, section 2.
         """
+        fields, attrs = self.fields, self.attrs
         for key in keys:
-            value = self.fields.get(key)
-            if value is None:
-                value = self.attrs.get(key)
+            value = fields.get(key)
+            if value is None and attrs:
+                value = attrs.get(key)
             if value is not None:
                 return value
         return None

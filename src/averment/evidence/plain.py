@@ -22,22 +22,23 @@ _MAX_BITS = 14_284
 """Integers below this many bits have at most 4300 digits, the longest that JSON text is read with."""
 
 
-def plain(value: Any, path: tuple[str | int, ...] = ()) -> Any:
-    """A copy of a JSON value that shares no list or mapping with it.
+def plain(value: Any) -> tuple[Any, int]:
+    """A copy of a JSON value that shares no list or mapping with it, and how deep it nests.
 
     Raises:
         EvidenceError: naming the place and type of everything that is no JSON value, or the limit exceeded.
     """
     copier = _Copier()
-    copied = copier.copy(value, path)
+    copied = copier.copy(value, ())
     if copier.problems:
         raise refusal(copier.problems)
-    return copied
+    return copied, copier.deepest
 
 
 class _Copier:
     def __init__(self) -> None:
         self.problems: list[Problem] = []
+        self.deepest = 0
         self._left = MAX_VALUES
 
     def copy(self, value: Any, path: tuple[str | int, ...], depth: int = 0) -> Any:
@@ -61,9 +62,12 @@ class _Copier:
     def _enter(self, path: tuple[str | int, ...], depth: int, size: int) -> None:
         """Stop at a limit: what lies beyond it is not looked at."""
         self._left -= size
+        self.deepest = max(self.deepest, depth + 1)
         if depth >= MAX_DEPTH:
             message = f"the value nests more than {MAX_DEPTH} levels deep, or holds itself"
-            raise refusal([*self.problems, Problem(code="too_deep", message=message, path=_shown(path))])
+            raise refusal(
+                [*self.problems, Problem(code="evidence_too_deep", message=message, path=_shown(path))]
+            )
         if self._left < 0:
             message = f"the value holds more than {MAX_VALUES:,} values"
             raise refusal(

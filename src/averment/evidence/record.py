@@ -148,7 +148,7 @@ class Evidence:
         """
         return cls._all(files.drafts_of(files.checked(data, name), name))
 
-    def with_parts(
+    def joined(
         self,
         *,
         transcript: files.PathLike | None = None,
@@ -194,7 +194,11 @@ class Evidence:
 
     def to_json(self) -> bytes:
         """The evidence as canonical JSON, schema averment.evidence.v1; reading it back gives the same bytes."""
-        return jsontext.canonical(msgspec.to_builtins(self._model))
+        return jsontext.canonical(_values(self._model))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Structs leave out fields that are the very object of their default, which a pickle would not restore.
+        return _revived, (_values(self._model),)
 
     def __repr__(self) -> str:
         model = self._model
@@ -208,7 +212,8 @@ def _record_model(record: Any) -> EvidenceModel:
         record = dict(record)
     draft = Draft()
     draft.sources.append(Source(id="src_0", format="conversation", reader=conversation.__name__))
-    conversation.read(Part(plain(record)), draft)
+    value, draft.nesting = plain(record)
+    conversation.read(Part(value), draft)
     return draft.model()
 
 
@@ -226,9 +231,18 @@ def _only(drafts: list[Draft], name: str | None) -> Draft:
     )
 
 
+def _values(model: EvidenceModel) -> dict[str, Any]:
+    values: dict[str, Any] = msgspec.to_builtins(model, builtin_types=(jsontext.NonFinite,))
+    return values
+
+
+def _revived(values: dict[str, Any]) -> Evidence:
+    return Evidence._of(msgspec.convert(values, EvidenceModel))  # noqa: SLF001 - the other half of `__reduce__`
+
+
 def _content(model: EvidenceModel) -> dict[str, Any]:
     """What was recorded, without where it stood."""
-    content: dict[str, Any] = msgspec.to_builtins(model)
+    content = _values(model)
     content.pop("sources", None)
     for key in ("turns", "spans", "notes"):
         for item in content.get(key, ()):

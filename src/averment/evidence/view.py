@@ -6,7 +6,7 @@ and each is worked out on the first question.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -87,37 +87,54 @@ class View:
         A mixed order would be a guess (difference 15 of assert-v1.md; `spec/evidence.md`, section 0, rule 7).
         """
         spans = self.spans
-        if any(span.start_ns is None for span in spans) or len({span.clock for span in spans}) != 1:
+        if _common_clock(spans) is None:
             return range(len(spans))
         return sorted(range(len(spans)), key=lambda index: spans[index].start_ns or 0)
 
     @cached_property
     def calls(self) -> Sequence[ToolCall]:
-        """All tool calls, in trace order; calls that no span shows come last, as recorded."""
-        rank = {index: place for place, index in enumerate(self.trace)}
+        """All tool calls, in trace order; calls that no span shows come last, in theirs by the same rule."""
         calls = self.model.calls or ()
-        return sorted(calls, key=lambda call: len(rank) if call.position is None else rank[call.position])
+        rank = {index: place for place, index in enumerate(self.trace)}
+        shown = [call for call in calls if call.position is not None]
+        bare = [call for call in calls if call.position is None]
+        if _common_clock(bare) is not None:
+            bare.sort(key=lambda call: call.start_ns or 0)
+        return [*sorted(shown, key=lambda call: rank[call.position or 0]), *bare]
+
+    def events(self, *, turns: bool, spans: bool) -> Sequence[Event]:
+        """What happened: the turns, then the trace (spans, and behind them the calls that no span shows)."""
+        said = [Event(index, None, None) for index in range(len(self.turns))] if turns else []
+        if not spans:
+            return said
+        by_span: dict[int | None, list[ToolCall]] = {}
+        for call in self.calls:
+            by_span.setdefault(call.position, []).append(call)
+        done = [Event(None, index, call) for index in self.trace for call in by_span.get(index, [None])]
+        return [*said, *done, *(Event(None, None, call) for call in by_span.get(None, ()))]
 
     def timeline(self, *, turns: bool, spans: bool) -> Sequence[Event] | None:
-        """What happened, in order: turns, spans, or both.
+        """What happened, in order: turns, the trace, or both.
 
-        Both have a common order only when every turn and every span has a start time on the same clock; None when not.
+        Both have a common order only when everything in them has a start time on the same clock; None when not.
         """
-        said = [Event(index, None, None) for index in range(len(self.turns))] if turns else []
-        by_span = {call.position: call for call in self.calls}
-        done = [Event(None, index, by_span.get(index)) for index in self.trace] if spans else []
-        if not said or not done:
-            return said or done
-        times = [(turn.start_ns, turn.clock) for turn in self.turns] + [
-            (span.start_ns, span.clock) for span in self.spans
-        ]
-        if any(start is None for start, _ in times) or len({clock for _, clock in times}) != 1:
+        events = self.events(turns=turns, spans=spans)
+        if len({event.turn is None for event in events}) < 2:
+            return events
+        clock = _common_clock(self._thing(event) for event in events)
+        # What a monotonic clock calls zero is known to its own source alone.
+        if clock is None or (clock == "monotonic" and len(self.model.sources) > 1):
             return None
-        return sorted(said + done, key=self._start)
+        return sorted(events, key=lambda event: self._thing(event).start_ns or 0)
 
-    def _start(self, event: Event) -> int:
-        item = self.turns[event.turn] if event.turn is not None else self.spans[event.span or 0]
-        return item.start_ns or 0
+    def _thing(self, event: Event) -> Turn | Span | ToolCall:
+        """The turn, span or call that the event is."""
+        if event.turn is not None:
+            return self.turns[event.turn]
+        if event.span is not None:
+            return self.spans[event.span]
+        assert event.call is not None  # noqa: S101 - an event is at least one of the three
+        return event.call
 
     @property
     def timing(self) -> Any:
@@ -184,7 +201,8 @@ class View:
         """The format of the source that shows the channel, or fails to; None where no source does."""
         if self.coverage(channel)[0] == "absent":
             return None
-        return self.model.sources[0].format if len(self.model.sources) == 1 else None
+        # An evidence file may write anything there.
+        return redact(self.model.sources[0].format) if len(self.model.sources) == 1 else None
 
     def is_missing(self, channel: str) -> bool:
         """Whether the channel can answer nothing at all: absent or unreadable."""
@@ -193,6 +211,16 @@ class View:
     def is_incomplete(self, channel: str) -> bool:
         """Whether the channel may lack things that happened, so that not finding one proves nothing."""
         return self.coverage(channel)[0] in _INCOMPLETE
+
+
+def _common_clock(things: Iterable[Turn | Span | ToolCall]) -> str | None:
+    """The clock by which all of them start, or None when one has no time, or there are several clocks or none."""
+    clock = None
+    for thing in things:
+        if thing.start_ns is None or thing.clock is None or clock not in {None, thing.clock}:
+            return None
+        clock = thing.clock
+    return clock
 
 
 def _redacted(turn: Turn) -> dict[str, Any]:

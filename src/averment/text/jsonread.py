@@ -112,8 +112,9 @@ def _object(reading: Reading, index: int, depth: int) -> tuple[dict[str, Any], i
         value, index = _value(reading, start, depth)
         if key in container:
             reading.duplicate(key, marks[key][0], key_start)
+        else:
+            marks[key] = (key_start, start)
         container[key] = value
-        marks[key] = (key_start, start)
         following = text[index : index + 1]
         index += 1
         if following == "}":

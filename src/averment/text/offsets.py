@@ -8,6 +8,7 @@ value are walked side by side here.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 __all__ = ["offsets"]
 
@@ -80,57 +81,54 @@ def _unescape(text: str, index: int, character: str, at: list[int]) -> int:
 
 def _block(text: str, start: int, value: str) -> list[int]:
     """Literal and folded scalars: content stands line by line, after the indentation."""
+    written = len(value.rstrip("\n"))
+    if value.isspace() or not value:  # which of the spaces are indentation can't be told, nor matters
+        return [start] * (len(value) + 1)
     at: list[int] = []
-    lines = _lines(text, start)
-    indent = _indent(text, lines, value)
-    breaks: list[int] = []  # line breaks since the last content that no character of the value stands for yet
-    index = start
-    for begin, end in lines:
+    indent = _indent(text, start, value)
+    breaks: list[int] = []  # the line breaks since the last content
+    for begin, end in _lines(text, start):
         content = begin + indent
-        if content < end:
-            _breaks(value, breaks, at)
+        if content < end and len(at) < written:
+            _unfold(value, breaks, at)
+            at.extend(range(content, min(end, content + written - len(at))))
             breaks = []
-            at.extend(range(content, min(end, content + len(value) - len(at))))
-        index = end
         breaks.append(end)
-        if len(at) >= len(value):
+        if len(at) == written and len(breaks) >= len(value) - written:
             break
-    at.extend(breaks[: len(value) - len(at)])
-    at.append(at[-1] + 1 if at else index)
+    at.extend(breaks[: len(value) - written])
+    at.append(at[-1] + 1)
     return at
 
 
-def _breaks(value: str, breaks: list[int], at: list[int]) -> None:
-    """Line breaks before a line of content: kept, or folded to one fewer, or to a space."""
-    kept = 0
-    while value.startswith("\n", len(at) + kept):
+def _unfold(value: str, breaks: list[int], at: list[int]) -> None:
+    """Line breaks before a line of content: kept, folded to one fewer, or a space when there is only one."""
+    kept = len(at)
+    while value.startswith("\n", kept):
         kept += 1
-    if not kept and breaks and at:
-        kept = 1  # folded to a space
+    kept -= len(at)
+    if breaks and not kept and at:
+        kept = 1
     at.extend(breaks[len(breaks) - kept :])
 
 
-def _lines(text: str, start: int) -> list[tuple[int, int]]:
-    """The lines after the header of a block scalar, without their breaks, to the end of the text."""
-    lines: list[tuple[int, int]] = []
+def _lines(text: str, start: int) -> Iterator[tuple[int, int]]:
+    """The lines after the header of a block scalar, without their breaks."""
     begin = None
     for found in _line_break.finditer(text, start):
         if begin is not None:
-            lines.append((begin, found.start()))
+            yield begin, found.start()
         begin = found.end()
-    if begin is not None and begin < len(text):
-        lines.append((begin, len(text)))
-    return lines
+    if begin is not None:
+        yield begin, len(text)
 
 
-def _indent(text: str, lines: list[tuple[int, int]], value: str) -> int:
-    """The indentation of a block scalar: what its first written line has more than the value's."""
+def _indent(text: str, start: int, value: str) -> int:
+    """The indentation of a block scalar: what its first written line has more of than the value's."""
     written = value.lstrip(" \n")
-    if not written:
-        return 0
-    inside = len(value) - len(written)
-    inside -= value.rfind("\n", 0, inside) + 1
-    for begin, end in lines:
+    before = value[: len(value) - len(written)]
+    inside = len(before) - before.rfind("\n") - 1
+    for begin, end in _lines(text, start):
         line = text[begin:end]
         if line.strip(" "):
             return len(line) - len(line.lstrip(" ")) - inside

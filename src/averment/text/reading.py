@@ -6,6 +6,7 @@ once. A place is kept as one integer, an index in code points; lines and columns
 
 from __future__ import annotations
 
+import codecs
 import math
 import re
 from bisect import bisect_right
@@ -15,8 +16,10 @@ __all__ = [
     "MAX_DOCUMENT_DEPTH",
     "MAX_NUMBER_DIGITS",
     "Mistake",
+    "NotTextError",
     "Position",
     "Reading",
+    "decode_text",
     "is_readable",
     "is_whole",
 ]
@@ -26,6 +29,17 @@ MAX_DOCUMENT_DEPTH = 64
 
 MAX_NUMBER_DIGITS = 4300
 """Digits of the longest integer: Python's own default bound, because reading more takes quadratic time."""
+
+_MAX_MISTAKES = 1000
+
+# UTF-32 before UTF-16: its little-endian mark starts with the one of UTF-16.
+_ENCODINGS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 
 # Lines as editors count them. YAML 1.1 also breaks lines at NEL, LS and PS; a column would then name another place.
 _line_breaks = re.compile(r"\r\n|\r|\n").finditer
@@ -66,6 +80,29 @@ class Mistake(NamedTuple):
     expected: str | None
     found: str | None
     mend: str | None
+
+
+class NotTextError(ValueError):
+    """Bytes that are not text in their encoding; `offset` counts bytes from 0."""
+
+    def __init__(self, encoding: str, offset: int, place: Position) -> None:
+        self.encoding = encoding.upper()
+        self.offset = offset
+        self.place = place
+        self.message = f"byte {offset} is not {self.encoding}"
+        super().__init__(self.message)
+
+
+def decode_text(data: bytes) -> tuple[str, str, int]:
+    """Decode UTF-8, or what a byte order mark says; the text, the encoding, and how many bytes the mark takes."""
+    mark, encoding = next((row for row in _ENCODINGS if data.startswith(row[0])), (b"", "utf-8"))
+    content = data[len(mark) :] if mark else data
+    try:
+        return content.decode(encoding), encoding, len(mark)
+    except UnicodeDecodeError as error:
+        before = content[: error.start].decode(encoding)
+        place = Reading(before).place(len(before))
+        raise NotTextError(encoding, len(mark) + error.start, place) from None
 
 
 class Reading:
@@ -121,8 +158,9 @@ class Reading:
         found: str | None = None,
         mend: str | None = None,
     ) -> None:
-        """Note what is wrong at `index`."""
-        self.mistakes.append(Mistake(index, code, message, expected, found, mend))
+        """Note what is wrong at `index`; beyond a number that people read, nothing more is noted."""
+        if len(self.mistakes) < _MAX_MISTAKES:
+            self.mistakes.append(Mistake(index, code, message, expected, found, mend))
 
     def duplicate(self, key: str, first: int, second: int) -> None:
         """Note that a key stands twice in one mapping; `first` and `second` are where."""

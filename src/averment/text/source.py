@@ -7,7 +7,6 @@ name its line and column, to the character inside a string.
 
 from __future__ import annotations
 
-import codecs
 import math
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -18,8 +17,10 @@ from averment.text.offsets import offsets
 from averment.text.reading import (
     MAX_DOCUMENT_DEPTH,
     MAX_NUMBER_DIGITS,
+    NotTextError,
     Position,
     Reading,
+    decode_text,
     is_readable,
     is_whole,
 )
@@ -39,15 +40,6 @@ MAX_DOCUMENT_BYTES = 10 * 2**20
 _MAX_VALUES = MAX_DOCUMENT_BYTES // 2  # each takes two characters of JSON at least
 
 _Path = tuple[str | int, ...]
-
-# UTF-32 before UTF-16: its little-endian mark starts with the one of UTF-16.
-_ENCODINGS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 
 
 class Source:
@@ -210,26 +202,18 @@ def _decode(text: str | bytes, name: str | None) -> str:
         )
     if isinstance(text, str):
         return text.removeprefix("\ufeff")
-    encoding, skip = "utf-8", 0
-    for mark, marked in _ENCODINGS:
-        if text.startswith(mark):
-            encoding, skip = marked, len(mark)
-            break
-    data = text[skip:]
     try:
-        return data.decode(encoding)
-    except UnicodeDecodeError as error:
-        before = Reading(data[: error.start].decode(encoding, "replace"))
-        place = before.place(len(before.text))
+        return decode_text(text)[0]
+    except NotTextError as problem:
         raise DocumentError(
             Problem(
                 code="invalid_encoding",
-                message=f"byte {skip + error.start} is not {encoding.upper()}",
+                message=problem.message,
                 file=name,
-                line=place.line,
-                column=place.column,
-                expected=f"text in {encoding.upper()}",
-                found=f"the byte 0x{data[error.start]:02X}",
+                line=problem.place.line,
+                column=problem.place.column,
+                expected=f"text in {problem.encoding}",
+                found=f"the byte 0x{text[problem.offset]:02X}",
                 mend="Save the file as UTF-8.",
             )
         ) from None
@@ -237,22 +221,18 @@ def _decode(text: str | bytes, name: str | None) -> str:
 
 def _read(text: str) -> Reading:
     """Read JSON when it looks like JSON and is, else YAML, of which JSON with comments and the like is a part."""
+    as_json = Reading(text)
+    not_json = read_json(as_json) if text.lstrip(" \t\r\n").startswith(("{", "[")) else 0
+    if not_json is None:
+        return as_json
     from averment.text.yamlread import read_yaml
 
     as_yaml = Reading(text)
-    if text.lstrip(" \t\r\n").startswith(("{", "[")):
-        as_json = Reading(text)
-        not_json = read_json(as_json)
-        if not_json is None:
-            return as_json
-        not_yaml = read_yaml(as_yaml)
-        # YAML reads past a comma that JSON misses, so its error is the better one only when it got a line further,
-        # or when JSON could read nothing.
-        line = as_json.place(not_json).line
-        if not_yaml is not None and as_yaml.place(not_yaml).line <= line and any(as_json.marks.values()):
-            return as_json
-    else:
-        read_yaml(as_yaml)
+    not_yaml = read_yaml(as_yaml)
+    # Where neither reads the text: JSON that came past its first brackets was meant as JSON, unless YAML, which reads
+    # past a missing comma, came further by a line.
+    if not_yaml is not None and text[:not_json].strip(" \t\r\n{["):
+        return as_yaml if as_yaml.place(not_yaml).line > as_json.place(not_json).line else as_json
     return as_yaml
 
 
@@ -265,7 +245,7 @@ class _Copying:
         self._values = 0
         self._around: set[int] = set()  # the containers that are being copied, to find cycles
 
-    def copy(self, value: object, path: tuple[str | int, ...] = ()) -> Any:
+    def copy(self, value: object, path: _Path = ()) -> Any:
         """The plain value of `value`; None where it has none."""
         self._values += 1
         if self._values >= _MAX_VALUES:
@@ -277,42 +257,39 @@ class _Copying:
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
-            return self._text(str.__str__(value), path)
+            return self._text(value, path)
         if isinstance(value, int):
-            return self._integer(int.__int__(value), path)
+            if not is_readable(value):
+                self._refuse(
+                    "number_too_large", "the integer is too large", path, f"{MAX_NUMBER_DIGITS} digits"
+                )
+            return int.__int__(value)
         if isinstance(value, float):
-            return self._real(float.__float__(value), path)
+            if not math.isfinite(value):
+                self._refuse(
+                    "number_not_finite", "NaN and infinities can't be compared", path, "a finite number"
+                )
+            return float.__float__(value)
         if isinstance(value, dict | list | tuple):
             return self._container(value, path)
-        return self._refuse(
-            "not_json_like",
-            "JSON can't hold this value",
-            path,
-            "a mapping, list, string, number, boolean or None",
-            f"`{type(value).__name__}`",
-        )
+        return self._refuse("not_json_like", "JSON can't hold this value", path, "what JSON can hold", value)
 
     def _container(self, value: dict[Any, Any] | list[Any] | tuple[Any, ...], path: _Path) -> Any:
         if id(value) in self._around:
-            return self._refuse("not_json_like", "the value holds itself", path, "no cycles")
+            return self._refuse("not_json_like", "the value holds itself", path, "no cycles", value)
         if len(path) == MAX_DOCUMENT_DEPTH:
-            return self._refuse(
-                "document_too_deep",
-                "mappings and lists stand too deep inside each other",
-                path,
-                f"at most {MAX_DOCUMENT_DEPTH} levels",
-            )
+            levels = f"at most {MAX_DOCUMENT_DEPTH} levels"
+            return self._refuse("document_too_deep", "mappings and lists stand too deep", path, levels)
         self._around.add(id(value))
         copied: dict[str, Any] | list[Any]
         if isinstance(value, dict):
             copied = {}
             for key, part in value.items():
                 if isinstance(key, str):
-                    name = self._text(str.__str__(key), path)
+                    name = self._text(key, path)
                     copied[name] = self.copy(part, (*path, name))
                 else:
-                    kind = type(key).__name__
-                    self._refuse("not_json_like", "a key is not a string", path, "string keys", f"`{kind}`")
+                    self._refuse("not_json_like", "a key is not a string", path, "keys that are strings", key)
         else:
             copied = [self.copy(part, (*path, index)) for index, part in enumerate(value)]
         self._around.discard(id(value))
@@ -321,24 +298,19 @@ class _Copying:
     def _text(self, text: str, path: _Path) -> str:
         if not is_whole(text):
             self._refuse(
-                "invalid_character", "the string holds half of a surrogate pair", path, "whole characters"
+                "invalid_character", "a string holds half of a surrogate pair", path, "whole characters"
             )
-        return text
+        return str.__str__(text)  # a plain string also of an enumeration's member
 
-    def _integer(self, number: int, path: _Path) -> int:
-        if not is_readable(number):
-            self._refuse(
-                "number_too_large", "the integer is too large", path, f"at most {MAX_NUMBER_DIGITS} digits"
-            )
-        return number
-
-    def _real(self, number: float, path: _Path) -> float:
-        if not math.isfinite(number):
-            self._refuse("number_not_finite", "NaN and infinities can't be compared", path, "a finite number")
-        return number
-
-    def _refuse(self, code: str, message: str, path: _Path, expected: str, found: str | None = None) -> None:
-        place = path_text(path)
+    def _refuse(self, code: str, message: str, path: _Path, expected: str, found: object = None) -> None:
         self.problems.append(
-            Problem(code=code, message=message, file=self._name, path=place, expected=expected, found=found)
+            Problem(
+                code=code,
+                message=message,
+                file=self._name,
+                path=path_text(path),
+                expected=expected,
+                found=f"`{type(found).__name__}`" if found is not None else None,
+                mend="Pass only mappings with string keys, lists, strings, finite numbers, booleans and None.",
+            )
         )

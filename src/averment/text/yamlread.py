@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from averment.text.reading import MAX_DOCUMENT_DEPTH, Reading
+from averment.text.reading import MAX_DOCUMENT_DEPTH, Reading, is_whole
 
 if TYPE_CHECKING:
     from yaml.error import Mark, MarkedYAMLError
@@ -23,7 +23,7 @@ __all__ = ["read_yaml"]
 # characters, to PyYAML they end a line, so a text that holds one would say something else than it shows.
 _unprintable = re.compile(
     "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-).finditer
+).search
 
 _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
@@ -45,7 +45,7 @@ def read_yaml(reading: Reading) -> int | None:
         The index where the text stops being YAML, or None. Mistakes that are not of syntax don't stop it.
     """
     if _refuse_characters(reading):
-        return reading.mistakes[0].at
+        return min(mistake.at for mistake in reading.mistakes)
     from yaml.error import MarkedYAMLError
 
     try:
@@ -68,66 +68,64 @@ def _new_parser(text: str) -> Any:
 
 def _build(reading: Reading) -> None:
     """Turn the parser's events into values, keeping where each one starts."""
-    from yaml import events
-
-    scalar, mapping_start, sequence_start = (
-        events.ScalarEvent,
-        events.MappingStartEvent,
-        events.SequenceStartEvent,
+    from yaml.events import (
+        AliasEvent,
+        DocumentStartEvent,
+        MappingEndEvent,
+        MappingStartEvent,
+        ScalarEvent,
+        SequenceEndEvent,
+        SequenceStartEvent,
+        StreamEndEvent,
     )
-    ends = (events.MappingEndEvent, events.SequenceEndEvent)
+
     next_event = _new_parser(reading.text).get_event
-    all_marks = reading.marks
     outer: list[tuple[Any, Any, str | None, int]] = []  # the containers around the current one
     container: Any = None
     marks: Any = None
     key: str | None = None  # the key that waits for its value
     key_start = 0
-    documents = 0
+    started = empty = False
     while True:
         event = next_event()
         kind = type(event)
-        if kind is scalar:
+        if kind is ScalarEvent:
             index = event.start_mark.index
             value = event.value
+            plain = event.implicit[0]
             if event.anchor is not None or event.tag is not None:
                 _refuse_properties(reading, event)
-            plain = event.implicit[0]
             if key is None and type(container) is dict:
                 if plain and value in ("<<", ""):
                     _refuse_key(reading, index, value)
                 key, key_start = value, index
                 continue
             if plain:
-                if not value:  # an empty value has the place of its key: what follows may be far away
-                    index = key_start if key is not None else index
+                if not value:  # it has the place of its key: the next token may be far away
+                    index = index if key is None else key_start
+                    empty = container is None
                 if value in _WORDS:
                     value = _WORDS[value]
                 elif value[0] in _NUMBER_START:
                     value = _plain_number(reading, index, value)
-        elif kind is mapping_start or kind is sequence_start:
+        elif kind is MappingStartEvent or kind is SequenceStartEvent:
+            index = event.start_mark.index
+            value = {} if kind is MappingStartEvent else []
             if event.anchor is not None or event.tag is not None:
                 _refuse_properties(reading, event)
-            index = event.start_mark.index
-            value = {} if kind is mapping_start else []
-        elif kind in ends:
+        elif kind is MappingEndEvent or kind is SequenceEndEvent:
             container, marks, key, key_start = outer.pop()
             continue
-        elif kind is events.AliasEvent:
+        elif kind is AliasEvent:
             index = event.start_mark.index
             value = None
             _refuse_alias(reading, index, event.anchor)
-        elif kind is events.DocumentStartEvent:
-            documents += 1
-            if documents > 1:
-                _refuse_document(reading, event.start_mark.index)
-                return
-            continue
-        elif kind is events.StreamEndEvent:
-            if documents == 0 or (reading.value is None and reading.text[reading.start :].strip() == ""):
-                _refuse_empty(reading)
-            return
+        elif kind is DocumentStartEvent and started:
+            return _refuse_document(reading, event.start_mark.index)
+        elif kind is StreamEndEvent:
+            return None if started and not empty else _refuse_empty(reading)
         else:
+            started = started or kind is DocumentStartEvent
             continue
 
         if type(container) is list:
@@ -135,26 +133,24 @@ def _build(reading: Reading) -> None:
             marks.append(index)
         elif container is None:
             reading.value, reading.start = value, index
-        elif (
-            key is None
-        ):  # a container or an alias in the place of a key: refused, and read on to find the rest
-            if kind is not events.AliasEvent:
-                _refuse_complex_key(reading, index)
-            key, key_start = f"?{index}", index
-        else:
+        elif key is not None:
             if key in container:
                 reading.duplicate(key, marks[key][0], key_start)
+            else:
+                marks[key] = (key_start, index)
             container[key] = value
-            marks[key] = (key_start, index)
             key = None
+        else:
+            if kind is not AliasEvent:
+                _refuse_complex_key(reading, index)
+            key, key_start = f"?{index}", index  # a stand-in, to read on and find the other mistakes
 
-        if kind is not scalar and value is not None:
+        if kind is MappingStartEvent or kind is SequenceStartEvent:
+            if len(outer) == MAX_DOCUMENT_DEPTH:
+                return reading.too_deep(index)
             outer.append((container, marks, key, key_start))
-            if len(outer) > MAX_DOCUMENT_DEPTH:
-                reading.too_deep(index)
-                return
-            container, marks, key = value, {} if kind is mapping_start else [], None
-            all_marks[id(value)] = marks
+            container, marks, key = value, {} if kind is MappingStartEvent else [], None
+            reading.marks[id(container)] = marks
 
 
 def _plain_number(reading: Reading, index: int, text: str) -> int | float | str:
@@ -177,22 +173,21 @@ def _plain_number(reading: Reading, index: int, text: str) -> int | float | str:
 
 def _refuse_characters(reading: Reading) -> bool:
     """Note characters that YAML can't hold as they are, each once; whether there are any."""
-    places: dict[str, int] = {}
-    for found in _unprintable(reading.text):
-        places.setdefault(found[0], found.start())
-    for character, index in places.items():
-        code = ord(character)
+    if _unprintable(reading.text) is None:
+        return False
+    for character in sorted(filter(_unprintable, set(reading.text))):
+        code = f"U+{ord(character):04X}"
         reading.mistake(
-            index,
+            reading.text.index(character),
             "invalid_character",
-            f"U+{code:04X} can't stand in YAML as it is",
+            f"{code} can't stand in YAML as it is",
             expected="printable characters, spaces and line ends",
-            found=f"U+{code:04X}",
-            mend=f'Delete it, or write it in double quotes as "{_escape(code)}".'
-            if not 0xD800 <= code <= 0xDFFF
+            found=code,
+            mend=f'Delete it, or write it in double quotes as "{_escape(ord(character))}".'
+            if is_whole(character)
             else "Delete it: half of a surrogate pair is no character.",
         )
-    return bool(places)
+    return True
 
 
 def _escape(code: int) -> str:

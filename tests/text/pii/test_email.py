@@ -79,3 +79,9 @@ def test_what_is_no_address_is_not_found(text: str) -> None:
 def test_the_domain_ends_at_its_last_label_of_letters() -> None:
     """What follows the address after a dot or a dash stays outside."""
     assert found("a@b.com.1 c@d.org-2 e@f.net@g") == ["a@b.com", "c@d.org", "e@f.net"]
+
+
+@pytest.mark.parametrize("between", ["-", "'", ", ", "/", "@"])
+def test_addresses_in_a_row_are_found_apart(between: str) -> None:
+    """What joins two addresses belongs to neither."""
+    assert found(f"a@b.com{between}jo@x.org") == ["a@b.com", "jo@x.org"]

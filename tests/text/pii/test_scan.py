@@ -149,7 +149,8 @@ def test_each_detector_reports_disjoint_ranges_from_left_to_right(text: str) -> 
     """Ranges lie inside the text, hold something, and never overlap within one detector."""
     for detect in DETECTORS.values():
         places = [place for found in detect(text) for place in found]
-        assert places == sorted(set(places))
+        assert places == sorted(places)
+        assert all(start < end for start, end in detect(text))
         assert all(0 <= place <= len(text) for place in places)
 
 

@@ -7,11 +7,12 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from averment.evidence.draft import Draft
 from averment.evidence.model import Span, ToolCall, ToolCallStatus
 from averment.text import jsontext
 from averment.text.jsonvalue import json_equal
 
-__all__ = ["Retries", "attempt_of", "looks_structured", "outcome", "payload"]
+__all__ = ["Retries", "attempt_of", "looks_structured", "outcome", "parsed"]
 
 
 class Retries:
@@ -126,14 +127,15 @@ def looks_structured(value: Any) -> bool:
     return type(value) is str and value.lstrip(" \t\r\n")[:1] in ("{", "[")
 
 
-def payload(value: Any, absent: Any) -> tuple[Any, str | None, str | None]:
-    """A payload that may be JSON text, as its value, the text, and why the text can't be read."""
-    if value is None:
-        return absent, None, None
-    if type(value) is not str:
-        return value, None, None
+def parsed(text: str, place: str, draft: Draft) -> tuple[Any, str | None]:
+    """A payload that stands in its source as JSON text: its value, or UNSET and the code of why it can't be read.
+
+    What is odd in the text is noted, at `place`.
+    """
     try:
-        decoded = jsontext.decode(value.encode("utf-8", "surrogatepass"))
+        decoded = jsontext.decode(text)
     except jsontext.JSONProblem as problem:
-        return UNSET, value, problem.code
-    return decoded.value, value, None
+        return UNSET, problem.code
+    draft.note_text(place, decoded)
+    draft.nesting = max(draft.nesting, text.count("[") + text.count("{"))
+    return decoded.value, None

@@ -10,7 +10,6 @@ rows. Each is noted. Changes that still stand in a log beside the file would be 
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from averment.errors import EvidenceError, Problem
@@ -43,9 +42,10 @@ def read(path: str, source: str, draft: Draft) -> None:
         EvidenceError: the database is damaged, over a limit, or has changes in a log beside it.
     """
     import sqlite3
+    from pathlib import Path
 
     for suffix in ("-wal", "-journal"):
-        if _has_content(Path(path + suffix)):
+        if _has_content(path + suffix):
             message = f"the database has changes in `{suffix}` beside it that are not part of it yet"
             _refuse(
                 path,
@@ -71,10 +71,10 @@ def read(path: str, source: str, draft: Draft) -> None:
     draft.cover("state", len(draft.states))
 
 
-def _has_content(log: Path) -> bool:
+def _has_content(log: str) -> bool:
     """Whether a log holds changes; one that SQLite has done with is empty, or begins with zeros."""
     try:
-        with log.open("rb") as file:
+        with open(log, "rb") as file:  # noqa: PTH123 - pathlib is loaded only for databases that are read
             return any(file.read(8))
     except OSError:
         return False

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from averment.evidence.draft import Draft, Part, kind_of, nanoseconds, too_long
+from averment.evidence.draft import Draft, Part, kind_of, nanoseconds, own_id, too_long
 from averment.evidence.model import MAX_TEXT_BYTES, Role, Turn
 
 __all__ = ["TITLE", "fits", "read", "role_of"]
@@ -29,7 +29,7 @@ _SHORT = MAX_TEXT_BYTES // 4
 """Characters that are under the limit in any case."""
 
 _MAX_NAMED = 50
-"""How many different keys the notes name; the rest are counted together."""
+"""How many different keys the notes name; the rest are counted."""
 
 _ROLES: dict[str, Role] = {
     **dict.fromkeys(("agent", "assistant", "bot", "ai", "model"), "agent"),
@@ -67,8 +67,12 @@ def read(part: Part, draft: Draft) -> None:
                 )
             )
             return
-        for other in sorted(part.value.keys() - {key}):
-            draft.note("dropped_key", part.loc(), f"`{other}` beside `{key}` is not read", "info")
+        others = sorted(part.value.keys() - {key})
+        if others:
+            names = ", ".join(f"`{other[:60]}`" for other in others[:_MAX_NAMED])
+            draft.note(
+                "dropped_key", part.loc(), f"{len(others)} keys beside `{key}` are not read: {names}", "info"
+            )
         part = part.at(key)
     if not isinstance(part.value, list):
         draft.problems.append(
@@ -104,11 +108,15 @@ class _Turns:
         turns = [self._turn(index, item) for index, item in enumerate(self._part.value)]
         self._draft.turns = [turn for turn in turns if turn is not None]
         self._draft.cover("transcript", len(turns))
-        for what in sorted(self._dropped):
+        for what in sorted(self._dropped)[:_MAX_NAMED]:
             count, first = self._dropped[what]
             self._draft.note(
                 "dropped_key", self._locs[first], f"{what} is not read (in {count} turns)", "info"
             )
+
+        if len(self._dropped) > _MAX_NAMED:
+            more = f"{len(self._dropped) - _MAX_NAMED} more keys are not read"
+            self._draft.note("dropped_key", self._part.loc(), more, "info")
 
     def _turn(self, index: int, item: Any) -> Turn | None:
         if type(item) is not dict:
@@ -134,7 +142,7 @@ class _Turns:
         own = get("id")
         interrupted = get("interrupted")
         return Turn(
-            id=f"t_{index}" if own is None else self._own_id(index, own),
+            id=f"t_{index}" if own is None else self._id(index, own),
             role_raw=role_raw,
             role=_ROLES.get(role_raw or "") or role_of(role_raw),
             text=text,
@@ -203,17 +211,14 @@ class _Turns:
         if start is not None and end is not None and end < start:
             self._note(index, "ends_before_start", "the turn ends before it starts")
 
-    def _own_id(self, index: int, own: Any) -> str:
-        """The turn's own id, unless it is taken or could be that of another turn."""
-        if type(own) is str and own and own not in self._ids and not own.startswith("t_"):
-            self._ids.add(own)
-            return own
-        self._drop("an `id` that is no string of its own", index)
-        return f"t_{index}"
+    def _id(self, index: int, own: Any) -> str:
+        position = f"t_{index}"
+        kept = own_id(own, position, self._ids)
+        if kept is None:
+            self._drop("an `id` that is no string of its own", index)
+        return kept or position
 
     def _drop(self, what: str, index: int) -> None:
-        if what not in self._dropped and len(self._dropped) >= _MAX_NAMED:
-            what = "yet another key"
         self._dropped.setdefault(what, [0, index])[0] += 1
 
     def _note(self, index: int, code: str, detail: str) -> None:

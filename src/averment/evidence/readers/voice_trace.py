@@ -16,9 +16,9 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from averment.evidence.draft import Draft, Part, kind_of, nanoseconds
+from averment.evidence.draft import Draft, Part, kind_of, nanoseconds, own_id
 from averment.evidence.model import MAX_SPANS, Span, ToolCall
-from averment.evidence.readers.calls import Retries, attempt_of, looks_structured, outcome, payload
+from averment.evidence.readers.calls import Retries, attempt_of, looks_structured, outcome, parsed
 
 __all__ = ["SCHEMA", "TITLE", "fits", "read"]
 
@@ -102,7 +102,7 @@ def _spans_of(part: Part, draft: Draft) -> Part | None:
             part.problem("wrong_schema", "the trace is of another schema", expected=expected)
         )
         return None
-    if draft.conversation_id is None and isinstance(header.get("call_id"), str):
+    if draft.conversation_id is None and type(header.get("call_id")) is str:
         draft.conversation_id = header["call_id"]
     for index, source in enumerate(draft.sources):
         if source.id == part.source and source.header is None:
@@ -153,11 +153,12 @@ class _Trace:
                 )
             attrs = {}
         start, end = self._times(index, item)
+        own = item.get("span_id")
         name = item.get("name")
         if name is None:
             name = attrs.get("name")
         span = Span(
-            id=self._id(index, item.get("span_id")),
+            id=f"s_{index}" if own is None else self._id(index, own),
             type=span_type,
             name=name if type(name) is str else None,
             start_ns=start,
@@ -176,14 +177,23 @@ class _Trace:
             self._retries.time_out(span)
 
     def _read_call(self, index: int, span: Span) -> None:
-        args, args_raw, args_error = payload(span.field("arguments"), {})
-        if args_error is not None:
-            self._note(index, "arguments_unreadable", f"the arguments are text that is no JSON: {args_error}")
-        result, result_raw, result_error = span.field("result"), None, None
+        args, args_raw, args_error = span.field("arguments"), None, None
+        if args is None:
+            args = {}
+        elif type(args) is str:
+            args_raw = args
+            args, args_error = parsed(args_raw, f"{span.loc}.arguments", self._draft)
+            if args_error is not None:
+                self._note(
+                    index, "arguments_unreadable", f"the arguments are text that is no JSON: {args_error}"
+                )
+        result, result_raw = span.field("result"), None
         if looks_structured(result):
-            result, result_raw, result_error = payload(result, UNSET)
-            if result_error is not None:
-                result, result_raw = result_raw, None
+            value, problem = parsed(result, f"{span.loc}.result", self._draft)
+            if problem is None:
+                result, result_raw = value, result
+            else:
+                self._note(index, "result_unreadable", f"the result is text that begins like JSON: {problem}")
         status, error = outcome(span, result)
         latency = span.field("latency_ms")
         has_latency = type(latency) in (int, float) and -_MAX_LATENCY_MS <= latency <= _MAX_LATENCY_MS
@@ -210,7 +220,8 @@ class _Trace:
 
     def _times(self, index: int, item: dict[str, Any]) -> tuple[int | None, int | None]:
         point = item.get("time_sec")
-        first, last = item.get("start_sec", point), item.get("end_sec", point)
+        first, last = item.get("start_sec"), item.get("end_sec")
+        first, last = point if first is None else first, point if last is None else last
         start, end = nanoseconds(first), nanoseconds(last)
         if (start is None and first is not None) or (end is None and last is not None):
             self._note(
@@ -221,16 +232,11 @@ class _Trace:
         return start, end
 
     def _id(self, index: int, own: Any) -> str:
-        """The span's own id, unless it is taken or could be that of another span."""
-        if own is None:
-            return f"s_{index}"
-        if type(own) is str and own and own not in self._ids and not own.startswith("s_"):
-            self._ids.add(own)
-            return own
-        self._note(
-            index, "span_id_unusable", "`span_id` is no string of its own, so the span goes by its position"
-        )
-        return f"s_{index}"
+        position = f"s_{index}"
+        kept = own_id(own, position, self._ids)
+        if kept is None:
+            self._note(index, "span_id_unusable", "`span_id` is no string of its own; the position is the id")
+        return kept or position
 
     def _note(self, index: int, code: str, detail: str) -> None:
         self._draft.note(code, self._locs[index], detail)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from averment.text.patterns.tree import Chars
 
-__all__ = ["ASCII", "Alphabet", "ascii_mask", "case_key"]
+__all__ = ["ASCII", "Alphabet", "ascii_mask", "case_key", "fold", "is_caseless"]
 
 ASCII = (1 << 128) - 1
 """The mask of all ASCII characters: bit n is the character with code point n."""
@@ -26,6 +26,8 @@ _ASCII_CATEGORY = {**_CATEGORY, r"\s": sum(1 << c for c in (*range(9, 14), 32))}
 _PARTNERS = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}
 """The non-ASCII characters that equal an ASCII letter under IGNORECASE."""
 
+_PARTNERED = frozenset(map(ord, "iIkKsS"))
+
 # Atoms beyond ASCII.
 _PARTNER, _OTHER_WORD, _OTHER_DIGIT, _OTHER_SPACE, _OTHER = (1 << n for n in range(128, 133))
 _FIRST_LITERAL = 133
@@ -35,6 +37,19 @@ _BEYOND = {r"\d": _OTHER_DIGIT, r"\w": _OTHER_DIGIT | _OTHER_WORD | _PARTNER, r"
 def case_key(char: str) -> str:
     """Equal for any two characters that IGNORECASE takes for the same."""
     return _PARTNERS.get(ord(char)) or char.upper().casefold()
+
+
+def is_caseless(char: str) -> bool:
+    """Whether IGNORECASE makes no difference for the character: it equals no other one."""
+    return char.lower() == char == char.upper()
+
+
+def fold(text: str) -> str:
+    """The text with each ASCII letter, and each character that equals one under IGNORECASE, in lower case.
+
+    Caseless characters stay; all others may become anything.
+    """
+    return text.lower() if text.isascii() else text.translate(_PARTNERS).lower()
 
 
 def ascii_mask(chars: Chars) -> int:
@@ -68,7 +83,9 @@ class Alphabet:
         for chars in sets:
             for item in chars.items:
                 if not isinstance(item, str) and item[0] == item[1] > 127:
-                    self._literals.setdefault(case_key(chr(item[0])), 1 << _FIRST_LITERAL + len(self._literals))
+                    self._literals.setdefault(
+                        case_key(chr(item[0])), 1 << _FIRST_LITERAL + len(self._literals)
+                    )
         self.everything = (1 << _FIRST_LITERAL + len(self._literals)) - 1
         self.beyond = self.everything & ~ASCII
 
@@ -87,7 +104,11 @@ class Alphabet:
                 mask |= _PARTNER if item[0] in _PARTNERS else self._literals[case_key(chr(item[0]))]
             elif item[1] > 127:
                 mask |= self.beyond
-            elif chars.ignore_case:
+            elif (
+                chars.ignore_case
+                and not chars.ascii_only
+                and any(item[0] <= c <= item[1] for c in _PARTNERED)
+            ):
                 mask |= _PARTNER
         return mask
 

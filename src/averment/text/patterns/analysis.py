@@ -38,7 +38,16 @@ from collections.abc import Iterable
 import msgspec
 
 from averment.text.patterns.alphabet import Alphabet
-from averment.text.patterns.program import CHAR, CHECK, MARK, SPLIT, TEST, Program, TooLargeError
+from averment.text.patterns.program import (
+    CHAR,
+    CHECK,
+    MARK,
+    PROGRAM_LIMIT,
+    SPLIT,
+    TEST,
+    Program,
+    TooLargeError,
+)
 from averment.text.patterns.tree import (
     EMPTY,
     NEVER,
@@ -59,14 +68,15 @@ from averment.text.patterns.tree import (
 
 __all__ = ["Bound", "overall", "per_start"]
 
-_PROGRAM_LIMIT = 250
-"""Instructions of a program that is analysed; also what keeps the recursion of `_Runs` shallow."""
+_DEPTH = 150
+"""Zero-width moves in a row that are followed: more nested or optional parts than that are not analysed."""
 
 _UNROLLED = 20
 """Nodes up to which a counted repeat is unrolled."""
 
 _BUDGET = 4_000
-"""Reading steps of one exploration."""
+_BUDGET_PER_INSTRUCTION = 30
+"""Steps of one exploration: so many, plus so many for every instruction of the program."""
 
 _GROWTHS = 2
 """How often a count may grow before it is taken to grow for ever."""
@@ -140,7 +150,7 @@ class _Relaxation:
     def node(self, node: Node, *, copied: bool, folded: bool) -> Node:
         """Relax; a copy for a back-reference drops its tests, and its cases when the reference ignores them."""
         self._count += 1
-        if self._count > 10 * _PROGRAM_LIMIT:
+        if self._count > PROGRAM_LIMIT:
             raise TooLargeError  # references to groups with references double at every step
         match node:
             case Chars():
@@ -217,7 +227,7 @@ class _Runs:
     )
 
     def __init__(self, root: Node) -> None:
-        self._program = Program(root, limit=_PROGRAM_LIMIT)
+        self._program = Program(root)
         self._closures: dict[tuple[int, frozenset[int]], tuple[dict[tuple[int, _Guards], int], int]] = {}
         self._numbers: dict[tuple[int, _Guards], _Element] = {}
         self._elements: list[tuple[int, _Guards]] = []
@@ -264,7 +274,7 @@ class _Runs:
                 reach(before, seeds)
         else:
             reach(_ANYTHING, seeds)
-        budget = _BUDGET
+        budget = _BUDGET + _BUDGET_PER_INSTRUCTION * len(self._program.code)
         while pending:
             before, elements = key = pending.pop()
             vector = dict(zip(elements, seen[key], strict=True))
@@ -281,10 +291,19 @@ class _Runs:
                 after = self._read(vector, before, letter, seeds if restarting else {})
                 if after:
                     reach(self._before[letter], after)
-        infinite = {e for (_, elements), counts in seen.items() for e, c in zip(elements, counts, strict=True) if c > _MOST}
+        infinite = {
+            e
+            for (_, elements), counts in seen.items()
+            for e, c in zip(elements, counts, strict=True)
+            if c > _MOST
+        }
         peak = 0
         for (_, elements), counts in seen.items():
-            work = [int(c) * self._work_after(e) for e, c in zip(elements, counts, strict=True) if e not in infinite]
+            work = [
+                int(c) * self._work_after(e)
+                for e, c in zip(elements, counts, strict=True)
+                if e not in infinite
+            ]
             peak = max(peak, sum(work))
         return peak, infinite
 
@@ -308,7 +327,8 @@ class _Runs:
 
     def _passes(self, test: int, before: int, letter: int) -> bool:
         return any(
-            (before == _ANYTHING or left >> before & 1) and right >> letter & 1 for left, right in self._guards[test]
+            (before == _ANYTHING or left >> before & 1) and right >> letter & 1
+            for left, right in self._guards[test]
         )
 
     def _cut_alphabet(self) -> None:
@@ -339,7 +359,7 @@ class _Runs:
         ]
 
     def _enter(self, address: int) -> tuple[_Counts, int]:
-        targets, work = self._closure(address, frozenset())
+        targets, work = self._closure(address, frozenset(), 0)
         return {self._element(key): count for key, count in targets.items()}, work
 
     def _element(self, key: tuple[int, _Guards]) -> _Element:
@@ -362,13 +382,15 @@ class _Runs:
         self._after(element)
         return self._work[element]
 
-    def _closure(self, address: int, marks: frozenset[int]) -> tuple[dict[tuple[int, _Guards], int], int]:
+    def _closure(
+        self, address: int, marks: frozenset[int], depth: int
+    ) -> tuple[dict[tuple[int, _Guards], int], int]:
         """Where the zero-width moves from `address` lead, in how many ways each, and how much work they are."""
         key = (address, marks)
         known = self._closures.get(key)
         if known is not None:
             return known
-        if len(self._closures) > 2 * _PROGRAM_LIMIT:
+        if depth > _DEPTH or len(self._closures) > 2 * PROGRAM_LIMIT:
             raise TooLargeError
         instruction = self._program.code[address]
         operation = instruction[0]
@@ -388,7 +410,7 @@ class _Runs:
             ahead = [(leave, marks - {loop}) if loop in marks else (again, marks)]
         targets: dict[tuple[int, _Guards], int] = {(address, guard): 1} if operation == CHAR else {}
         for place in ahead:
-            ways, more = self._closure(*place)
+            ways, more = self._closure(*place, depth + 1)
             work = min(_MOST, work + more)
             for (target, guards), count in ways.items():
                 guarded = (target, guards | guard)

@@ -22,12 +22,9 @@ from operator import add, attrgetter, getitem
 from typing import Any
 
 from averment.text.patterns.program import CHAR, CHECK, MARK, SPLIT, TEST, Program
-from averment.text.patterns.tree import Chars, Choice, Edge, Look, Node, Repeat, Sequence
+from averment.text.patterns.tree import Chars, Edge, Look, Node, walk
 
-__all__ = ["PROGRAM_LIMIT", "Automaton"]
-
-PROGRAM_LIMIT = 2_000
-"""The most instructions of a program: it bounds the work per character."""
+__all__ = ["Automaton"]
 
 _STATE_LIMIT = 4_000
 """The most states that one pass caches."""
@@ -57,21 +54,25 @@ class Automaton:
         Raises:
             TooLargeError: the pattern needs more than PROGRAM_LIMIT instructions.
         """
-        nodes = [*_walk(root)]
+        nodes = [*walk(root)]
         tests = dict.fromkeys(node for node in nodes if isinstance(node, Edge | Look))
         bits = {test: 1 << _TEST_SHIFT + number for number, test in enumerate(tests)}
         facts = (_WORD, _ASCII_WORD, _NEWLINE) if tests else ()
-        self._classes = _Classes([*dict.fromkeys([*facts, *(node for node in nodes if isinstance(node, Chars))])])
-        self._edges = _Edges({test.kind: bit for test, bit in bits.items() if isinstance(test, Edge)}, self._classes)
+        self._classes = _Classes(
+            [*dict.fromkeys([*facts, *(node for node in nodes if isinstance(node, Chars))])]
+        )
+        self._edges = _Edges(
+            {test.kind: bit for test, bit in bits.items() if isinstance(test, Edge)}, self._classes
+        )
         self._looks = [
-            (test, bit, _Pass(_program(test.body, reverse=not test.behind), self._classes, bits))
+            (test, bit, _Pass(Program(test.body, reverse=not test.behind), self._classes, bits))
             for test, bit in bits.items()
             if isinstance(test, Look)
         ]
-        program = _program(root)
+        program = Program(root)
         self._forward = _Pass(program, self._classes, bits)
         self._ordered = _OrderedPass(program, self._classes, bits)
-        self._backward = _Pass(_program(root, reverse=True), self._classes, bits)
+        self._backward = _Pass(Program(root, reverse=True), self._classes, bits)
 
     def test(self, text: str) -> bool:
         """Whether `re.search` finds a match."""
@@ -90,7 +91,9 @@ class Automaton:
         classes = [*map(self._classes.__getitem__, text)]
         if not self._looks and not self._edges.bits:
             return classes, []
-        contexts = [*map(self._edges.__getitem__, zip([_OUTSIDE, *classes], [*classes, _OUTSIDE], strict=True))]
+        contexts = [
+            *map(self._edges.__getitem__, zip([_OUTSIDE, *classes], [*classes, _OUTSIDE], strict=True))
+        ]
         if text.endswith("\n"):
             contexts[-2] |= self._edges.bits.get("$", 0)
         for look, bit, seek in self._looks:
@@ -103,26 +106,6 @@ class Automaton:
                 for context, holds in zip(contexts, held, strict=True)
             ]
         return classes, contexts
-
-
-def _program(root: Node, *, reverse: bool = False) -> Program:
-    return Program(root, limit=PROGRAM_LIMIT, reverse=reverse)
-
-
-def _walk(node: Node) -> Iterator[Node]:
-    """All nodes, the inner ones first."""
-    match node:
-        case Sequence():
-            below: tuple[Node, ...] = node.parts
-        case Choice():
-            below = node.options
-        case Repeat() | Look():
-            below = (node.body,)
-        case _:
-            below = ()
-    for inner in below:
-        yield from _walk(inner)
-    yield node
 
 
 def _forwards(classes: list[int], contexts: list[int]) -> Iterator[int]:

@@ -1,15 +1,94 @@
-"""A user's regular expression (interim: everything is searched by `re`; the tiers follow)."""
+"""A user's regular expression, and the engine that can answer for it without ever hanging.
+
+The dialect is Python's `re`, and every answer is the one that `re.search` would give. `re` backtracks, so some
+patterns take exponential time on some texts, and evidence is hostile. No clock decides, a bound does:
+
+- *tame*: `analysis.py` proves that `re` takes at most quadratic time. For a text of a megabyte that is still far
+  too long, so the proof comes with numbers: `re` answers for texts of any length when it takes at most
+  `_STEPS_PER_CHARACTER`, as nearly all patterns do, and otherwise for texts that take at most `_STEPS`. Longer
+  texts go to our own linear engine (`automaton.py`), with the same answer. What that engine can't follow
+  (back-references, conditions, atomic groups) is tame only where `re` needs no such help.
+- *regular*: nothing is proved, and the pattern is a regular expression in the strict sense: our engine answers.
+- refused: nothing is proved, and the pattern is more than that: a PatternError, with the mend.
+
+The bounds overestimate several times, and a step takes some nanoseconds: a search takes a few seconds at the very
+worst, and that for a megabyte.
+"""
 
 from __future__ import annotations
 
 import functools
 import re
+from re import _compiler  # type: ignore[attr-defined]
+from typing import TYPE_CHECKING, Final
+
+from averment.text.patterns.analysis import Bound, overall, per_start
+from averment.text.patterns.program import PROGRAM_LIMIT, Program, TooLargeError
+from averment.text.patterns.tree import (
+    Atomic,
+    Condition,
+    Look,
+    Reference,
+    Tree,
+    UnknownConstructError,
+    read,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from averment.text.patterns.automaton import Automaton
 
 __all__ = ["Pattern", "PatternError", "compile_pattern"]
 
+_SOURCE_LIMIT = 10_000
+"""The longest pattern, in characters."""
+
+_NESTING_LIMIT = 50
+"""The deepest nesting of parentheses."""
+
+_STEPS_PER_CHARACTER = 1_000
+"""What `re` may take per character of a text of any length."""
+
+_STEPS = 200_000_000
+"""What `re` may take for one text where the steps grow faster than the text."""
+
+_ANY_LENGTH = 1 << 62
+_MEMOISED = 4_096
+
+_TOKENS = r"""(?xs)
+    (?: \\[^1-9] | \[\^?\]? (?: \\. | [^\]\\] )* \] )       # what can't begin a construct
+    | (?P<reference> \\[1-9] | \(\?P= )
+    | (?P<condition> \(\?\( )
+    | (?P<atomic> \(\?> | [*+?}]\+ )
+    | (?P<look> \(\?<?[=!] )
+    | (?P<open> \( )
+    | (?P<close> \) )
+"""
+_NAMES = {
+    "reference": "a back-reference",
+    "condition": "a condition on a group",
+    "atomic": "an atomic group or possessive repeat",
+    "look": "look-around",
+}
+_SYNTAX_MENDS = {
+    "nothing to repeat": "Put what is to be repeated before it, or write `\\` before the character to mean itself.",
+    "multiple repeat": "Write `\\` before the second one to mean the character itself.",
+    "unterminated character set": "Close it with `]`, or write `\\[` for the character itself.",
+    "missing ), unterminated subpattern": "Close it with `)`, or write `\\(` for the character itself.",
+    "unbalanced parenthesis": "Open it with `(`, or write `\\)` for the character itself.",
+    "look-behind requires fixed-width pattern": "Give what is looked for behind one fixed length.",
+    "global flags not at the start of the expression": "Move the flags to the very start of the pattern.",
+}
+
 
 class PatternError(ValueError):
-    """A pattern can't be used."""
+    """A pattern is a mistake or can't be searched in bounded time.
+
+    Attributes:
+        message: one sentence without a full stop.
+        position: where in the pattern, in characters from 0, or None.
+        mend: the next step, an imperative sentence, or None.
+    """
 
     def __init__(self, message: str, *, position: int | None = None, mend: str | None = None) -> None:
         super().__init__(message)
@@ -19,39 +98,174 @@ class PatternError(ValueError):
 
 
 class Pattern:
-    """A compiled pattern."""
+    """A pattern that `compile_pattern` made; equal to any other with the same source and case.
 
-    __slots__ = ("_re", "groups", "ignore_case", "source", "tier")
+    Attributes:
+        source: the pattern as written.
+        ignore_case: whether it was compiled under IGNORECASE.
+        tier: "tame" or "regular", see the module.
+        groups: the number of each named group.
+    """
 
-    def __init__(self, source: str, ignore_case: bool) -> None:
-        self._re = re.compile(source, re.IGNORECASE if ignore_case else 0)
-        self.source = source
-        self.ignore_case = ignore_case
-        self.tier = "tame"
-        self.groups = dict(self._re.groupindex)
+    __slots__ = (
+        "_automaton",
+        "_longest",
+        "_reconsidered",
+        "_searcher",
+        "groups",
+        "ignore_case",
+        "source",
+        "tier",
+    )
+
+    def __init__(
+        self, source: str, ignore_case: bool, searcher: re.Pattern[str], longest: int | None
+    ) -> None:
+        """Not for callers: `longest` is the longest text that `re` may search, None for regular patterns."""
+        self.source: Final = source
+        self.ignore_case: Final = ignore_case
+        self.tier: Final = "regular" if longest is None else "tame"
+        self.groups: Final = dict(searcher.groupindex)
+        self._searcher = searcher
+        self._longest = -1 if longest is None else longest
+        self._reconsidered = longest is None
+        self._automaton: Automaton | None = None
+
+    def __repr__(self) -> str:
+        return f"<{self.tier} pattern {self.source!r}{' ignoring case' if self.ignore_case else ''}>"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Pattern):
             return NotImplemented
-        return (self.source, self.ignore_case) == (other.source, other.ignore_case)
+        return self.source == other.source and self.ignore_case == other.ignore_case
 
     def __hash__(self) -> int:
         return hash((self.source, self.ignore_case))
 
     def search(self, text: str) -> tuple[int, int] | None:
         """The span that `re.search` finds, or None."""
-        found = self._re.search(text)
-        return found.span() if found else None
+        engine = self._searcher if len(text) <= self._longest else self._engine(text)
+        found = engine.search(text)
+        return found.span() if isinstance(found, re.Match) else found
 
     def test(self, text: str) -> bool:
         """Whether `re.search` finds anything."""
-        return self._re.search(text) is not None
+        if len(text) <= self._longest:
+            return self._searcher.search(text) is not None
+        engine = self._engine(text)
+        return engine.search(text) is not None if isinstance(engine, re.Pattern) else engine.test(text)
+
+    def _engine(self, text: str) -> re.Pattern[str] | Automaton:
+        """The engine for a text beyond what the first, cheap proof allows `re`."""
+        if not self._reconsidered:
+            self._longest = max(
+                self._longest, _longest(overall(read(self.source, ignore_case=self.ignore_case)))
+            )
+            self._reconsidered = True
+        if len(text) <= self._longest:
+            return self._searcher
+        if self._automaton is None:
+            from averment.text.patterns.automaton import Automaton
+
+            self._automaton = Automaton(read(self.source, ignore_case=self.ignore_case).root)
+        return self._automaton
 
 
-@functools.lru_cache(maxsize=2048)
+@functools.lru_cache(maxsize=_MEMOISED)
 def compile_pattern(source: str, *, ignore_case: bool = False) -> Pattern:
-    """A pattern, ready to search; raises PatternError."""
+    """A pattern ready to be searched for.
+
+    Args:
+        source: a pattern in the dialect of Python's `re`, inline flags included.
+        ignore_case: as if it began with `(?i)`.
+
+    Raises:
+        PatternError: it is a mistake, exceeds a limit, or can't be searched in bounded time.
+    """
+    _check_size(source)
     try:
-        return Pattern(source, ignore_case)
+        tree = read(source, ignore_case=ignore_case)
+        _check_controls(source, verbose=bool(tree.parsed.state.flags & re.VERBOSE))
+        searcher: re.Pattern[str] = _compiler.compile(tree.parsed)
+        return Pattern(source, ignore_case, searcher, _longest_for_re(source, tree))
     except re.error as error:
-        raise PatternError(str(error.msg), position=error.pos) from None
+        mend = _SYNTAX_MENDS.get(error.msg)
+        raise PatternError(f"the pattern is not valid: {error.msg}", position=error.pos, mend=mend) from None
+    except OverflowError:
+        raise PatternError("a repetition count is too large", mend="Repeat fewer times.") from None
+    except UnknownConstructError as error:
+        message = f"the pattern uses {error}, which this version of averment does not know"
+        raise PatternError(message, mend="Write it without that.") from None
+
+
+def _check_size(source: str) -> None:
+    """Hold the limits that keep `re`'s own parser, which is recursive, within bounds."""
+    if len(source) > _SOURCE_LIMIT:
+        message = f"the pattern has {len(source)} characters, more than {_SOURCE_LIMIT}"
+        raise PatternError(message, mend="Split it into several patterns.")
+    if source.count("(") > _NESTING_LIMIT:
+        depth = 0
+        for token in re.finditer(_TOKENS, source):
+            depth += (token["close"] is None) - (token["close"] is not None) if "(" in token[0] else 0
+            if depth > _NESTING_LIMIT:
+                message = f"the pattern nests deeper than {_NESTING_LIMIT} parentheses"
+                raise PatternError(message, position=token.start(), mend="Nest less deeply.")
+
+
+def _check_controls(source: str, *, verbose: bool) -> None:
+    for position, char in enumerate(source):
+        if (char < " " or "\x7f" <= char < "\xa0") and not (verbose and char in "\t\n\v\f\r"):
+            raise PatternError(
+                f"the pattern holds a raw control character, U+{ord(char):04X}",
+                position=position,
+                mend="Use single quotes: in double quotes YAML and JSON read `\\b` as a backspace"
+                if char == "\b"
+                else "Use single quotes and write an escape such as `\\t`, `\\n` or `\\x1b`; a pattern over several lines begins with `(?x)`.",
+            )
+
+
+def _longest(bound: Bound | None) -> int:
+    """The longest text that `re` may search under this bound; negative when there is none."""
+    if bound is None:
+        return -1
+    return _ANY_LENGTH if bound.per_character() <= _STEPS_PER_CHARACTER else bound.longest(_STEPS)
+
+
+def _longest_for_re(source: str, tree: Tree) -> int | None:
+    """The longest text that `re` may search, as far as it takes to place the pattern; None: it is regular."""
+    longest = _longest(per_start(tree))
+    if longest == _ANY_LENGTH:
+        return longest
+    nodes = [*walk(tree.root)]
+    beyond = any(isinstance(node, Reference | Condition | Atomic) for node in nodes)
+    if beyond or longest < 0:
+        longest = max(longest, _longest(overall(tree)))
+        if longest == _ANY_LENGTH:
+            return longest
+    if beyond:
+        raise _refusal(source, "reference", "condition", "atomic")
+    looks = [node for node in nodes if isinstance(node, Look)]
+    if longest < 0 and looks:
+        raise _refusal(source, "look")
+    try:
+        instructions = sum(len(Program(root).code) for root in (tree.root, *(look.body for look in looks)))
+    except TooLargeError:
+        instructions = PROGRAM_LIMIT + 1
+    if instructions > PROGRAM_LIMIT:
+        message = (
+            f"the pattern comes to more than {PROGRAM_LIMIT} parts when its counted repeats are written out"
+        )
+        raise PatternError(message, mend="Use smaller counts, or `*` and `+`.")
+    return longest if longest >= 0 else None
+
+
+def _refusal(source: str, *kinds: str) -> PatternError:
+    """The error for a pattern that backtracks without a proven bound and uses one of these constructs."""
+    found = next((token for token in re.finditer(_TOKENS, source) if token.lastgroup in kinds), None)
+    name = _NAMES[found.lastgroup or kinds[0]] if found else _NAMES[kinds[0]]
+    return PatternError(
+        f"the pattern can take far too long on some texts, and {name} leaves no faster way to search it",
+        position=found.start() if found else None,
+        mend="Give its `*` and `+` an upper bound such as `{0,80}`, repeat nothing that is itself repeated, "
+        f"or write it without {name}.",
+    )

@@ -19,13 +19,16 @@ from typing import Any
 
 from averment.text.patterns.tree import Chars, Choice, Edge, Look, Node, Repeat, Sequence
 
-__all__ = ["CHAR", "CHECK", "FINAL", "MARK", "SPLIT", "TEST", "Program", "TooLargeError"]
+__all__ = ["CHAR", "CHECK", "FINAL", "MARK", "PROGRAM_LIMIT", "SPLIT", "TEST", "Program", "TooLargeError"]
 
 CHAR, SPLIT, TEST, MARK, CHECK, FINAL = range(6)
 
+PROGRAM_LIMIT = 2_000
+"""The most instructions of a program: it bounds our own engine's work per character."""
+
 
 class TooLargeError(Exception):
-    """The program would have more instructions than its limit allows."""
+    """The program would have more than PROGRAM_LIMIT instructions, or its analysis would take too long."""
 
 
 class Program:
@@ -38,29 +41,27 @@ class Program:
         start: where execution begins.
     """
 
-    __slots__ = ("_limit", "_loops", "_reverse", "code", "sets", "start", "tests")
+    __slots__ = ("_loops", "_reverse", "code", "sets", "start", "tests")
 
-    def __init__(self, root: Node, *, limit: int, reverse: bool = False) -> None:
+    def __init__(self, root: Node, *, reverse: bool = False) -> None:
         """Compile.
 
         Args:
             root: what to compile; of the nodes, only those that an automaton can follow.
-            limit: the most instructions allowed.
             reverse: for reading the text from its end to its beginning.
 
         Raises:
-            TooLargeError: the limit is exceeded.
+            TooLargeError: it takes more than PROGRAM_LIMIT instructions.
         """
         self.code: list[tuple[Any, ...]] = []
         self.sets: dict[Chars, int] = {}
         self.tests: dict[Edge | Look, int] = {}
-        self._limit = limit
         self._loops = 0
         self._reverse = reverse
         self.start = self._emit(root, self._add((FINAL,)))
 
     def _add(self, instruction: tuple[Any, ...]) -> int:
-        if len(self.code) >= self._limit:
+        if len(self.code) >= PROGRAM_LIMIT:
             raise TooLargeError
         self.code.append(instruction)
         return len(self.code) - 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from re import _constants, _parser  # type: ignore[attr-defined]
 from typing import Any
 
@@ -33,6 +33,7 @@ __all__ = [
     "choice_of",
     "read",
     "sequence_of",
+    "walk",
 ]
 
 _CATEGORIES = {
@@ -181,6 +182,24 @@ def read(source: str, *, ignore_case: bool) -> Tree:
         parsed = _parser.parse(source, re.IGNORECASE if ignore_case else 0)
     reader = _Reader()
     return Tree(reader.sequence(parsed, parsed.state.flags), reader.groups, parsed)
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and all nodes below it, the inner ones first."""
+    match node:
+        case Sequence():
+            below = node.parts
+        case Choice():
+            below = node.options
+        case Repeat() | Look() | Atomic():
+            below = (node.body,)
+        case Condition():
+            below = (node.yes, node.no)
+        case _:
+            below = ()
+    for inner in below:
+        yield from walk(inner)
+    yield node
 
 
 class _Reader:

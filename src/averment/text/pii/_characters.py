@@ -1,6 +1,9 @@
 r"""Character classes that the detectors share, for use inside the brackets of a pattern.
 
 `\d` is every Unicode decimal digit (full-width, Arabic-Indic, ...): a card number stays one whatever the keyboard.
+
+Classes this wide take about a millisecond to compile, and most conversations hold no personal data: the detectors
+compile their patterns when they are first asked.
 """
 
 from __future__ import annotations

@@ -63,12 +63,12 @@ def redact(text: str) -> str:
     Ranges that overlap or touch share one marker. Nothing is found in the result, so redacting twice changes
     nothing.
     """
-    # A removed number can free the address glued to it ("a@b.com" before a card), so one pass is not enough.
-    # Nothing else is freed: the other detectors end where their neighbour is no digit, so a third pass finds none.
+    # One pass is not enough: a removed number can free the address it was glued to ("a@b.com4111..."). Numbers free
+    # no numbers, since none of them touches a digit, and so the passes are few.
     while _suspicious(text) and (
         ranges := merge(found for detect in DETECTORS.values() for found in detect(text))
     ):
-        pieces = []
+        pieces: list[str] = []
         kept = 0
         for start, end in ranges:
             pieces += (text[kept:start], MARKER)

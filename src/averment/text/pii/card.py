@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import cache
 from typing import NamedTuple
 
 from averment.text.pii._characters import GAP
@@ -73,10 +74,15 @@ _LONGEST_PREFIX = max(len(issuer.last) for issuer in _ISSUERS)
 # double prints, it is shorter than a card behind a security code, and scores and coordinates are everywhere.
 _DECIMAL = r"(?<!\.\d)(?:(?<=0)|(?=[\d.]{10,17}(?!\d))\d{0,3})\.\d{9,}+(?!\.?\d)"
 
-# Both are tried at the first digit of a group; a decimal number is consumed and thrown away.
-# Linear: nothing behind a chain makes it give back what it read, and a chain that fails has fewer than 13 digits, so
-# trying again at its second group costs a constant.
-_NUMBERS = re.compile(rf"\d(?<!\d\d)(?:{_DECIMAL}|(?P<chain>(?:(?:{GAP})?\d){{12,}}))")
+
+@cache
+def _numbers() -> re.Pattern[str]:
+    # Both are tried at the first digit of a group; a decimal number is consumed and thrown away.
+    # Linear: nothing behind a chain makes it give back what it read, and a chain that fails has fewer than 13
+    # digits, so trying again at its second group costs a constant.
+    return re.compile(rf"\d(?<!\d\d)(?:{_DECIMAL}|(?P<chain>(?:(?:{GAP})?\d){{12,}}))")
+
+
 _GROUP = re.compile(r"\d+")
 
 _DOUBLED = str.maketrans("0123456789", "0246813579")
@@ -87,7 +93,7 @@ def find(text: str) -> list[Range]:
     """The card numbers in `text`; one range where valid numbers overlap."""
     return [
         found
-        for match in _NUMBERS.finditer(text)
+        for match in _numbers().finditer(text)
         if match["chain"] is not None
         for found in _find_in_chain(text, match.start(), match.end())
     ]

@@ -12,6 +12,7 @@ spaces between words, and "jane at example dot com".
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from averment.text.pii._characters import LETTER, WORD
 from averment.text.pii._ranges import Range
@@ -20,17 +21,21 @@ __all__ = ["find"]
 
 _MARK = r".%+'\u2019-"
 
-# Linear: a match starts only where a run of local characters does, and the run never gives anything back (`*+`), so
-# each run is read once. A domain is read behind its own at sign only and stops before the next; giving it back
-# looks at each label once more.
-_ADDRESS = re.compile(
-    rf"(?<![{WORD}{_MARK}])[{_MARK}]*+([{WORD}][{WORD}{_MARK}]*+@"
-    rf"[{LETTER}\d.-]+\.(?:(?i:xn--[a-z\d-]*[a-z\d])|[{LETTER}]{{2,}}))(?![{WORD}])"
-)
+
+@cache
+def _address() -> re.Pattern[str]:
+    # A run of local characters that starts no address is consumed by the second alternative, so nothing is tried
+    # inside it. Linear: a run never gives anything back (`*+`), and a domain, read behind its own at sign, stops
+    # before the next; giving it back looks at each label once more.
+    return re.compile(
+        rf"[{_MARK}]*+(?P<address>[{WORD}][{WORD}{_MARK}]*+@"
+        rf"[{LETTER}\d.-]+\.(?:(?i:xn--[a-z\d-]*[a-z\d])|[{LETTER}]{{2,}}))(?![{WORD}])"
+        rf"|[{WORD}{_MARK}]++"
+    )
 
 
 def find(text: str) -> list[Range]:
     """The e-mail addresses in `text`."""
     if "@" not in text:
         return []
-    return [match.span(1) for match in _ADDRESS.finditer(text)]
+    return [match.span("address") for match in _address().finditer(text) if match["address"]]

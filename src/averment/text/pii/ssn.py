@@ -13,6 +13,7 @@ social security number is 123456789", `"ssn": 123456789`). `12345-6789` is a ZIP
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from averment.text.pii._characters import DASH, DOT, SPACE, WORD
 from averment.text.pii._ranges import Range
@@ -21,14 +22,18 @@ __all__ = ["find"]
 
 _GAP = rf"[{SPACE}{DASH}]{{1,3}}"
 
-# A digit first, and only then the look behind it: the search skips to digits without trying every position.
-# No alternative repeats without a bound, so each start costs a constant. A rejected candidate hides no other one:
-# a start needs a group of 3, 5 or 9 digits, and those inside a candidate have 2, 4 or 6.
-_CANDIDATE = re.compile(
-    rf"\d(?<![{WORD}]\d)\d\d"
-    rf"(?:{_GAP}\d\d(?:{_GAP})?|[{DOT}]\d\d[{DOT}]|(?P<unmarked>\d\d(?:{_GAP})?))"
-    rf"\d{{4}}(?![{WORD}])"
-)
+
+@cache
+def _candidate() -> re.Pattern[str]:
+    # A digit first, and only then the look behind it: the search skips to digits without trying every position.
+    # No alternative repeats without a bound, so each start costs a constant. A rejected candidate hides no other one:
+    # a start needs a group of 3, 5 or 9 digits, and those inside a candidate have 2, 4 or 6.
+    return re.compile(
+        rf"\d(?<![{WORD}]\d)\d\d"
+        rf"(?:{_GAP}\d\d(?:{_GAP})?|[{DOT}]\d\d[{DOT}]|(?P<unmarked>\d\d(?:{_GAP})?))"
+        rf"\d{{4}}(?![{WORD}])"
+    )
+
 
 # "SSN:", "Social Security number is", `social_security_number": "`, `socialSecurityNumber=`, "my social is".
 _ANNOUNCED = re.compile(
@@ -42,7 +47,7 @@ def find(text: str) -> list[Range]:
     """The social security numbers in `text`."""
     return [
         match.span()
-        for match in _CANDIDATE.finditer(text)
+        for match in _candidate().finditer(text)
         if _assignable(match.group()) and (match["unmarked"] is None or _announced(text, match.start()))
     ]
 

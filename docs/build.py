@@ -1,0 +1,67 @@
+"""Write the reference pages from the code: one for every kind of assertion, and one for the command line.
+
+`make docs` runs it before the site is built. What it writes lies in `docs/reference/` and is not kept in the
+repository, so it can't fall behind the code.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from averment.assertions import KINDS
+from averment.cli.main import app
+from averment.report.kinds import as_markdown, headline
+
+__all__ = ["pages", "write"]
+
+
+def pages() -> dict[str, str]:
+    """The Markdown of every reference page, by its path below `docs/reference/`."""
+    kinds = {f"kinds/{name}.md": as_markdown(name) for name in KINDS}
+    return {"kinds/index.md": _index(), **kinds, "cli.md": _command_line()}
+
+
+def write(folder: Path) -> None:
+    """Write every page below `folder`; pages of kinds that are gone are removed."""
+    wanted = pages()
+    for stale in folder.glob("**/*.md"):
+        if stale.relative_to(folder).as_posix() not in wanted:
+            stale.unlink()
+    for name, text in wanted.items():
+        page = folder / name
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+
+
+def _index() -> str:
+    rows = [f"| [`{name}`]({name}.md) | {headline(name)} |" for name in KINDS]
+    return "\n".join(
+        [
+            "# Kinds of assertions",
+            "",
+            "`averment kinds` prints this list, `averment kinds NAME` one of these pages.",
+            "",
+            "| kind | it says |",
+            "|---|---|",
+            *rows,
+        ]
+    )
+
+
+def _command_line() -> str:
+    lines = ["# Command line", "", "What `--help` says, for each command.", ""]
+    root = click.Context(app, info_name="averment", max_content_width=100)
+    lines += ["```text", app.get_help(root), "```", ""]
+    for name in app.list_commands(root):
+        command = app.get_command(root, name)
+        if command is not None:
+            context = click.Context(command, info_name=name, parent=root, max_content_width=100)
+            lines += [f"## averment {name}", "", "```text", command.get_help(context), "```", ""]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "reference")

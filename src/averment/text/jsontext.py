@@ -1,0 +1,305 @@
+"""JSON of evidence in, canonical JSON out.
+
+Evidence is whatever an exporter wrote: it may hold NaN, a key twice, half of a surrogate pair or a thousand nested
+lists, and none of that may pass unseen or stop the run with a traceback. What is written is the other extreme: one
+spelling for each value, because digests are made over it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
+
+import msgspec
+
+from averment.text.reading import NotTextError, Reading, decode_text
+
+__all__ = [
+    "MAX_EVIDENCE_BYTES",
+    "MAX_EVIDENCE_DEPTH",
+    "Decoded",
+    "JSONProblem",
+    "NonFinite",
+    "canonical",
+    "decode",
+    "digest",
+    "pretty",
+]
+
+MAX_EVIDENCE_BYTES = 512 * 2**20
+"""The longest evidence text, in bytes (in characters when it is given as `str`)."""
+
+MAX_EVIDENCE_DEPTH = 200
+"""How many objects and arrays may stand inside each other."""
+
+Path = tuple[str | int, ...]
+
+_LITERALS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
+_CONTAINERS = (dict, list, tuple)
+# Strings, to pass over what they hold, and either brackets or integers.
+_STRING = r'"(?:[^"\\]++|\\.)*+"?'
+_brackets = re.compile(rf"(?s:{_STRING})|[\[{{}}\]]").finditer
+_integers = re.compile(rf"(?s:{_STRING})|[0-9]++(?![.eE])").finditer
+_write_sorted = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, check_circular=False, sort_keys=True, separators=(",", ":")
+).encode
+_write = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")
+).encode
+
+
+class JSONProblem(ValueError):  # noqa: N818 - it is reported like a `Problem`, and called one
+    """Why a text is not JSON that can be used, or a value can't be written as JSON. The text is never quoted.
+
+    Attributes:
+        code: lower snake case: evidence_too_large, evidence_too_deep, invalid_encoding, json_syntax,
+            json_truncated, json_extra_data, number_too_large, not_json_like.
+        message: one sentence without a full stop.
+        offset: where, counted from 0 in bytes of the input, or in characters when the input was `str`; None when
+            the problem has no place.
+        line: 1-based line, or None.
+        column: 1-based column in code points, or None.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        offset: int | None = None,
+        line: int | None = None,
+        column: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.offset = offset
+        self.line = line
+        self.column = column
+
+
+class NonFinite(str):
+    """A number that JSON does not have, kept as its text: `NaN`, `Infinity`, `-Infinity`, or one like `1e999`.
+
+    A string, so that whatever only passes values on needs no case for it, and a digest over it exists; a type of
+    its own, so that a check that looks at the value can see that it is not known.
+    """
+
+    __slots__ = ()
+
+
+class Decoded(NamedTuple):
+    """A JSON text's value and what its reader must note.
+
+    Attributes:
+        value: dict, list, str, int, float, bool, None or `NonFinite`.
+        duplicates: the path of every key that stands more than once in its object; its last value is kept.
+        non_finite: the path of every `NonFinite`.
+    """
+
+    value: Any
+    duplicates: tuple[Path, ...]
+    non_finite: tuple[Path, ...]
+
+
+def decode(data: bytes | str) -> Decoded:
+    """Read one JSON text (RFC 8259) that an exporter wrote.
+
+    Integers stay integers of any size up to Python's limit on digits. Lone surrogates are kept.
+
+    Args:
+        data: UTF-8, or UTF-16 or UTF-32 with a byte order mark, or text.
+
+    Raises:
+        JSONProblem: with the place where the text can't be read.
+    """
+    if len(data) > MAX_EVIDENCE_BYTES:
+        raise JSONProblem("evidence_too_large", f"the text is longer than {MAX_EVIDENCE_BYTES // 2**20} MB")
+    text = _Text(data)
+    repeated: list[tuple[dict[str, Any], list[tuple[str, Any]]]] = []
+    non_finite: list[str] = []
+
+    def make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            repeated.append((made, pairs))
+        return made
+
+    def make_real(written: str) -> float | NonFinite:
+        number = float(written)
+        return number if math.isfinite(number) else make_non_finite(written)
+
+    def make_non_finite(written: str) -> NonFinite:
+        non_finite.append(written)
+        return NonFinite(written)
+
+    decoder = json.JSONDecoder(
+        object_pairs_hook=make_object, parse_float=make_real, parse_constant=make_non_finite
+    )
+    value = text.read(decoder.decode)
+    if repeated or non_finite:
+        return Decoded(value, *_notes(value, {id(made): pairs for made, pairs in repeated}))
+    return Decoded(value, (), ())
+
+
+def canonical(value: Any) -> bytes:
+    r"""The one spelling of a JSON value that digests are made over.
+
+    UTF-8 without insignificant space, keys sorted by code point, integers as digits, floats in the shortest form that
+    reads back equal (Python's `repr`), characters as they are except `"`, `\` and control characters, lone
+    surrogates as `\udXXX`.
+
+    Raises:
+        JSONProblem: for NaN and infinities, keys that are not strings, and what JSON has no form for.
+    """
+    return _encoded(_write_sorted, value)
+
+
+def digest(value: Any) -> str:
+    """`sha256:` and the hexadecimal SHA-256 of the canonical JSON of `value`."""
+    import hashlib
+
+    return f"sha256:{hashlib.sha256(canonical(value)).hexdigest()}"
+
+
+def pretty(value: Any) -> bytes:
+    """JSON for people: as canonical JSON, but indented by two spaces, keys as given, and a line end at the end.
+
+    Raises:
+        JSONProblem: as `canonical` does.
+    """
+    compact = _encoded(_write, value)
+    try:
+        return msgspec.json.format(compact, indent=2) + b"\n"
+    except msgspec.DecodeError:  # it reads what it indents, and refuses lone surrogates
+        return json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace") + b"\n"
+
+
+class _Text:
+    """A text with the way back from its characters to the input's bytes."""
+
+    def __init__(self, data: bytes | str) -> None:
+        self.encoding: str | None = None
+        self.skipped = 0
+        if isinstance(data, str):
+            self.text = data.removeprefix("\ufeff")
+            self.skipped = len(data) - len(self.text)
+            return
+        try:
+            self.text, self.encoding, self.skipped = decode_text(data)
+        except NotTextError as problem:
+            raise JSONProblem("invalid_encoding", problem.message, problem.offset, *problem.place) from None
+
+    def read(self, decode: Callable[[str], Any]) -> Any:
+        """The decoded value, or the problem that stands in the way."""
+        text = self.text
+        try:
+            value = decode(text)
+        except json.JSONDecodeError as error:
+            self._refuse_syntax(error)
+        except ValueError:
+            limit = sys.get_int_max_str_digits()
+            index = next(
+                found.start() for found in _integers(text) if found[0][0] != '"' and len(found[0]) > limit
+            )
+            self._refuse("number_too_large", f"an integer has more than {limit} digits", index)
+        except RecursionError:
+            self._refuse_depth()
+            raise  # the caller's own stack was full
+        # Only a text with that many brackets can be too deep, and few have them.
+        if text.count("[") + text.count("{") > MAX_EVIDENCE_DEPTH and _is_deep(value):
+            self._refuse_depth()
+        return value
+
+    def _refuse_syntax(self, error: json.JSONDecodeError) -> NoReturn:
+        rest = self.text[error.pos :].strip()
+        if error.msg.startswith("Extra data"):
+            self._refuse("json_extra_data", "something stands after the end of the JSON value", error.pos)
+        if error.msg.startswith("Unterminated string") or any(word.startswith(rest) for word in _LITERALS):
+            self._refuse("json_truncated", "the text ends before its JSON value does", len(self.text))
+        self._refuse("json_syntax", "the text is not JSON", error.pos)
+
+    def _refuse_depth(self) -> None:
+        """Refuse the first bracket that stands too deep, if there is one."""
+        depth = 0
+        for found in _brackets(self.text):
+            if found[0] in ("[", "{"):
+                depth += 1
+                if depth > MAX_EVIDENCE_DEPTH:
+                    levels = f"more than {MAX_EVIDENCE_DEPTH} objects and arrays"
+                    self._refuse("evidence_too_deep", f"{levels} stand inside each other", found.start())
+            elif found[0] in ("]", "}"):
+                depth -= 1
+
+    def _refuse(self, code: str, message: str, index: int) -> NoReturn:
+        before = self.text[:index]
+        offset = self.skipped + (len(before.encode(self.encoding)) if self.encoding else index)
+        line, column = Reading(before).place(index)
+        raise JSONProblem(code, message, offset, line, column)
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether more objects and arrays stand inside each other than may."""
+    level: list[Any] = [[value]]
+    for _ in range(MAX_EVIDENCE_DEPTH + 1):
+        level = [
+            part
+            for container in level
+            for part in (container.values() if type(container) is dict else container)
+            if type(part) is dict or type(part) is list
+        ]
+    return bool(level)
+
+
+def _notes(
+    value: Any, repeated: dict[int, list[tuple[str, Any]]]
+) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    """The paths of repeated keys and of numbers that JSON doesn't have, in the order of the value."""
+    duplicates: list[Path] = []
+    non_finite: list[Path] = []
+    rest: list[tuple[Path, Any]] = [((), value)]
+    while rest:
+        path, part = rest.pop()
+        if type(part) is NonFinite:
+            non_finite.append(path)
+        elif type(part) is list:
+            rest.extend(((*path, index), item) for index, item in reversed(list(enumerate(part))))
+        elif type(part) is dict:
+            counts = Counter(key for key, _ in repeated.get(id(part), ()))
+            duplicates.extend((*path, key) for key, count in counts.items() if count > 1)
+            rest.extend(((*path, key), item) for key, item in reversed(part.items()))
+    return tuple(duplicates), tuple(non_finite)
+
+
+def _encoded(write: Callable[[Any], str], value: Any) -> bytes:
+    try:
+        text = write(value)
+        _check_keys(value)
+    except TypeError:
+        raise JSONProblem("not_json_like", "JSON has no form for a part of the value") from None
+    except ValueError:
+        raise JSONProblem(
+            "not_json_like", "JSON has no form for NaN, infinities and integers of that size"
+        ) from None
+    except RecursionError:
+        raise JSONProblem("not_json_like", "the value holds itself, or is nested too deep") from None
+    # Nothing but a lone surrogate lacks a form in UTF-8, and `\udXXX` is JSON's escape for it.
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _check_keys(value: Any) -> None:
+    """Refuse keys that are not strings, which the standard library's writer would make strings of."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            if type(key) is not str:
+                raise TypeError
+            if type(part) is not str and isinstance(part, _CONTAINERS):
+                _check_keys(part)
+    elif isinstance(value, _CONTAINERS):
+        for part in value:
+            if type(part) is not str and isinstance(part, _CONTAINERS):
+                _check_keys(part)

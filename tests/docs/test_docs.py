@@ -1,0 +1,207 @@
+"""The README and the pages under `docs/`, checked against the tool they describe.
+
+A fenced block says by its first line how it is checked:
+
+    ```yaml title="refunds.yaml"   a file, written beside the others of its page; documents among them must be right
+    ```yaml                        assertions that must be right: a whole document, or items of its list
+    ```python                      run, in order, sharing names with the earlier ones of its page
+    ```console                     each `$ averment ...` is run, and the lines below it must appear, in order, in what
+                                   it prints; `...` stands for anything. `$ make ...` must be a verb of the Makefile
+
+A file whose name begins with `wrong` shows mistakes, so it is not validated. Other blocks are not checked.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import averment
+from averment.assertions import KINDS, values
+from averment.assertions.codes import Code
+from averment.text.source import read_source
+
+_ROOT = Path(__file__).parents[2]
+_DOCS = _ROOT / "docs"
+_PAGES = sorted([*_ROOT.glob("*.md"), *_DOCS.glob("*.md")])
+_FENCE = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)")
+_HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+
+pages = pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.name)
+
+
+class Fence(NamedTuple):
+    """One fenced block: its language, the file it is, and its text."""
+
+    language: str
+    title: str | None
+    text: str
+
+
+def _text(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def _fences(page: Path) -> list[Fence]:
+    return [Fence(language, title or None, text) for language, title, text in _FENCE.findall(_text(page))]
+
+
+@pytest.fixture
+def folder(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder that holds the files that the page names."""
+    for fence in _fences(page):
+        if fence.title is not None:
+            (tmp_path / fence.title).write_text(fence.text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _as_document(text: str) -> str:
+    if not text.startswith("- "):
+        return text
+    return "version: 1\nassertions:\n" + "".join(f"  {line}\n" if line else "\n" for line in text.split("\n"))
+
+
+@pages
+def test_documents_are_right(page: Path, folder: Path) -> None:
+    """Every assertion shown is a right one."""
+    for language, title, text in _fences(page):
+        if language == "yaml" and (text.startswith("- ") or re.search("^assertions:", text, re.MULTILINE)):
+            if title is None:
+                averment.Document.parse(_as_document(text), name=f"a block of {page.name}")
+            elif not title.startswith("wrong"):
+                averment.Document.load(folder / title)
+
+
+@pages
+@pytest.mark.usefixtures("folder")
+def test_python_runs(page: Path) -> None:
+    """Every Python block runs, after those above it."""
+    names: dict[str, Any] = {}
+    for fence in _fences(page):
+        if fence.language == "python":
+            exec(compile(fence.text, page.name, "exec"), names)  # noqa: S102 - our own pages
+
+
+@pages
+@pytest.mark.usefixtures("folder")
+def test_commands_print_what_is_shown(page: Path) -> None:
+    """Every command shown prints what is shown below it."""
+    verbs = set(re.findall(r"^(\w+):", _text(_ROOT / "Makefile"), re.MULTILINE))
+    for fence in _fences(page):
+        if fence.language != "console":
+            continue
+        for block in re.split(r"^\$ ", fence.text, flags=re.MULTILINE)[1:]:
+            command, _, shown = block.partition("\n")
+            if command.startswith("make "):
+                assert command.removeprefix("make ") in verbs, command
+            elif command.startswith("averment "):
+                _assert_shows(command, _run(command), shown)
+
+
+def _run(command: str) -> str:
+    paths = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    done = subprocess.run(
+        command,
+        shell=True,  # noqa: S602 - our own pages, which show pipes and `echo $?`
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        env={**os.environ, "PATH": paths, "NO_COLOR": "1"},
+        check=False,
+    )
+    return done.stdout
+
+
+def _assert_shows(command: str, printed: str, shown: str) -> None:
+    lines = iter([line.rstrip() for line in printed.split("\n")])
+    for line in shown.split("\n"):
+        wanted = line.strip()
+        if wanted not in {"", "..."}:
+            assert any(wanted == got.strip() for got in lines), f"$ {command}\nshows no {line!r} in\n{printed}"
+
+
+@pages
+def test_links_lead_somewhere(page: Path) -> None:
+    """Every link to a page of ours, and to a heading in it, leads to one."""
+    for path, anchor in _LINK.findall(_text(page)):
+        target = (page.parent / path).resolve() if path else page
+        inside = target.relative_to(_DOCS).as_posix() if target.is_relative_to(_DOCS) else ""
+        if inside.startswith("reference/"):
+            assert inside.removeprefix("reference/") in _REFERENCE, path
+        else:
+            assert target.exists(), path
+        if anchor:
+            assert anchor in {_slug(heading) for heading in _HEADING.findall(_text(target))}, f"{path}#{anchor}"
+
+
+def _slug(heading: str) -> str:
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading.lower()).strip())
+
+
+_REFERENCE: Mapping[str, str] = runpy.run_path(str(_DOCS / "build.py"))["pages"]()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_a_page_and_a_place_in_the_menu(kind: str) -> None:
+    """A kind has a reference page, and the menu leads to it."""
+    assert _REFERENCE[f"kinds/{kind}.md"].startswith(f"# `{kind}`\n")
+    assert f'"reference/kinds/{kind}.md"' in _text(_ROOT / "zensical.toml")
+
+
+def test_every_page_is_in_the_menu() -> None:
+    """The menu leads to every page."""
+    menu = _text(_ROOT / "zensical.toml")
+    assert [page.name for page in _DOCS.glob("*.md") if f'"{page.name}"' not in menu] == []
+
+
+def test_every_code_is_explained() -> None:
+    """The page on verdicts has a row for every code that a result can carry, and for no other."""
+    rows = re.findall(r"^\| `(\w+)` \|", _text(_DOCS / "read-a-verdict.md"), re.MULTILINE)
+    assert sorted(rows) == sorted(Code)
+
+
+def test_every_public_name_is_explained() -> None:
+    """The page on Python mentions every public name."""
+    text = _text(_DOCS / "from-python.md")
+    assert [name for name in averment.__all__ if f"`{name}" not in text] == []
+
+
+_ROW = re.compile(r"^\| `(\$?\w+)` \| `(.+?)` \| `(.+?)` \| `(.+?)` \|", re.MULTILINE)
+
+
+def _examples() -> list[tuple[str, str, str, str]]:
+    return _ROW.findall(_text(_DOCS / "expected-values.md"))
+
+
+def test_every_operator_has_an_example() -> None:
+    """The page on expected values has an example for every operator that the code's own table lists."""
+    listed = {name for line in re.findall(r"^    (\$.+)$", values.__doc__ or "", re.MULTILINE)
+              for name in re.findall(r"\$\w+", line.split("  ")[0].split(":")[0])}
+    assert listed <= {name for name, *_ in _examples()}
+
+
+@pytest.mark.parametrize(("name", "expected", "right", "wrong"), _examples())
+def test_examples_of_expected_values_hold(name: str, expected: str, right: str, wrong: str) -> None:
+    """What an example says matches does, and what it says does not match does not."""
+    matcher = values.matcher({"key": _value(expected)})
+    assert name in expected or not name.startswith("$")
+    assert matcher.matches(_under_key(right))
+    assert not matcher.matches(_under_key(wrong))
+
+
+def _value(text: str) -> Any:
+    return read_source(f"key: {text}").value["key"]
+
+
+def _under_key(text: str) -> dict[str, Any]:
+    return {} if text == "no key" else {"key": _value(text)}

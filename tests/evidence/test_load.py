@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from averment.errors import EvidenceError
+from averment.evidence import Evidence
+from averment.evidence.model import MAX_BYTES
+
+TRANSCRIPT = [{"role": "agent", "text": "hello"}]
+TRACE = [{"type": "tool_call", "name": "x"}]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Any:
+    """A function that writes a JSON value to a file of that name."""
+
+    def write_file(name: str, value: Any) -> Path:
+        path = tmp_path / name
+        path.write_text(json.dumps(value), encoding="utf-8")
+        return path
+
+    return write_file
+
+
+def code(error: pytest.ExceptionInfo[EvidenceError]) -> str:
+    return error.value.problems[0].code
+
+
+def test_parts_are_put_together_from_files(write: Any) -> None:
+    """A part in each file gives the same evidence as the values in them."""
+    timing, state = {"events": [{"a": 1}]}, {"orders": [{"id": 1}]}
+    paths = {
+        name: write(name, value)
+        for name, value in (("t", TRANSCRIPT), ("s", TRACE), ("m", timing), ("d", state))
+    }
+    evidence = Evidence.load(
+        transcript=paths["t"], trace=str(paths["s"]), timing=paths["m"], state=paths["d"]
+    )
+    assert evidence.sha256 == Evidence(transcript=TRANSCRIPT, trace=TRACE, timing=timing, state=state).sha256
+    assert [(source.id, source.name) for source in evidence.model.sources] == [
+        ("src_0", "t"),
+        ("src_1", "s"),
+        ("src_2", "m"),
+        ("src_3", "d"),
+    ]
+
+
+def test_a_part_fills_what_the_conversation_lacks(write: Any) -> None:
+    """A trace beside a transcript is added, from `load` and from `joined` alike."""
+    conversation, trace = write("c.json", TRANSCRIPT), write("s.json", TRACE)
+    evidence = Evidence.load(conversation, trace=trace)
+    assert (len(evidence.model.turns or ()), len(evidence.model.spans or ())) == (1, 1)
+    assert Evidence.load(conversation).joined(trace=trace).to_json() == evidence.to_json()
+
+
+def test_a_part_that_is_there_already_is_not_replaced(write: Any) -> None:
+    """Two transcripts are a mistake, even when one is empty."""
+    for there in (TRANSCRIPT, []):
+        with pytest.raises(EvidenceError) as error:
+            Evidence.load(write("c.json", {"transcript": there}), transcript=write("t.json", TRANSCRIPT))
+        assert code(error) == "given_twice"
+
+
+def test_a_part_given_as_another_is_told(write: Any) -> None:
+    """A trace given as a transcript, a whole record as a part, and a document as anything are named for what they are."""
+    record = {"conversation_id": "c", "transcript": TRANSCRIPT, "spans": TRACE}
+    document = {"version": 1, "assertions": []}
+    wrong: list[dict[str, Any]] = [
+        {"transcript": TRACE},
+        {"trace": TRANSCRIPT},
+        {"transcript": record},
+        {"trace": record},
+        {"state": document},
+        {"timing": document},
+    ]
+    for parts in wrong:
+        with pytest.raises(EvidenceError) as error:
+            Evidence.load(**{name: write("p.json", value) for name, value in parts.items()})
+        assert code(error) == "swapped_arguments"
+
+
+def test_objects_of_another_format_are_no_trace(write: Any) -> None:
+    """Items with a type that a native trace doesn't know would make every call look missing."""
+    with pytest.raises(EvidenceError) as error:
+        Evidence.load(trace=write("t.json", [{"type": "function_call", "name": "x"}]))
+    assert code(error) == "unsupported_format"
+
+
+def test_an_empty_list_is_an_empty_part(write: Any) -> None:
+    """What is ambiguous as a conversation is clear as a part."""
+    path = write("e.json", [])
+    model = Evidence.load(transcript=path, trace=path, timing=path, state=path).model
+    assert (model.turns, model.spans, model.timing, model.states) == ((), (), [], ())
+
+
+def test_several_conversations_are_never_reduced_to_one(tmp_path: Path) -> None:
+    """A file of many conversations gives all of them or an error that says how to choose."""
+    path = tmp_path / "many.jsonl"
+    path.write_text(
+        "".join(json.dumps({"call_id": name, "transcript": TRANSCRIPT}) + "\n" for name in "abc"), "utf-8"
+    )
+    assert [each.model.conversation_id for each in Evidence.load_all(path)] == ["a", "b", "c"]
+    with pytest.raises(EvidenceError) as error:
+        Evidence.load(path)
+    problem = error.value.problems[0]
+    assert (problem.code, "3 conversations" in problem.message) == ("several_conversations", True)
+    assert "--conversation ID" in (problem.mend or "")
+    assert "--all" in (problem.mend or "")
+
+
+def test_a_conversation_has_one_digest_alone_and_among_others(tmp_path: Path) -> None:
+    """What stands beside a conversation in a file plays no part in its digest."""
+    record = {"call_id": "a", "transcript": TRANSCRIPT, "spans": TRACE}
+    path = tmp_path / "many.jsonl"
+    path.write_text("\n".join(json.dumps(each) for each in ({"call_id": "b", "spans": []}, record)), "utf-8")
+    assert Evidence.load_all(path)[1].sha256 == Evidence.from_record(record).sha256
+
+
+def test_bad_conversations_are_named_by_line(tmp_path: Path) -> None:
+    """Every line that can't be read is told, not only the first."""
+    path = tmp_path / "many.jsonl"
+    records = [{"transcript": []}, {"transcript": [{"text": 5}]}, 7, {"transcript": []}, {"trnscript": []}]
+    path.write_text("\n".join(json.dumps(record) for record in records), "utf-8")
+    with pytest.raises(EvidenceError) as error:
+        Evidence.load_all(path)
+    assert [(problem.line, problem.path) for problem in error.value.problems] == [
+        (2, "$.transcript[0].text"),
+        (3, "$"),
+        (5, "$.trnscript"),
+    ]
+
+
+def test_one_conversation_is_a_list_of_one(write: Any) -> None:
+    """`load_all` reads a file with one conversation as well, in any format."""
+    assert [len(each.model.turns or ()) for each in Evidence.load_all(write("c.json", TRANSCRIPT))] == [1]
+
+
+def test_the_name_of_a_file_plays_no_part_in_the_digest(write: Any) -> None:
+    """The same bytes under another name, and without one, are the same evidence."""
+    one, other = Evidence.load(write("a.json", TRANSCRIPT)), Evidence.load(write("b.jsonl", TRANSCRIPT))
+    assert one.sha256 == other.sha256
+    assert one.model.sources[0].name == "a.json"
+    assert one.model.sources[0].sha256 == other.model.sources[0].sha256
+
+
+@pytest.mark.parametrize("entry", [Evidence.load, Evidence.load_all])
+def test_files_that_can_not_be_read_are_evidence_errors(entry: Any, tmp_path: Path) -> None:
+    """A missing file, a folder and what is no path are refused with the name as given."""
+    for path, expected in (
+        (tmp_path / "none.json", "file_not_found"),
+        (tmp_path, "not_a_file"),
+        ("a\0b", "bad_path"),
+        (5, "bad_path"),
+        (os.devnull, "not_a_file"),
+    ):
+        with pytest.raises(EvidenceError) as error:
+            entry(path)
+        assert code(error) == expected
+    with pytest.raises(EvidenceError) as error:
+        Evidence.load(transcript=tmp_path / "none.json")
+    assert error.value.problems[0].file == str(tmp_path / "none.json")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    """Opening a named pipe that nobody writes to would block for ever."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(EvidenceError) as error:
+        Evidence.load(tmp_path / "pipe")
+    assert code(error) == "not_a_file"
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may read everything"
+)
+def test_a_file_without_permission_is_refused(write: Any) -> None:
+    """A file that may not be read is told as such."""
+    path = write("a.json", TRANSCRIPT)
+    path.chmod(0)
+    with pytest.raises(EvidenceError) as error:
+        Evidence.load(path)
+    assert code(error) == "file_not_readable"
+
+
+def test_the_size_of_a_file_is_limited_before_it_is_read(tmp_path: Path) -> None:
+    """A sparse file over the limit is refused at once."""
+    path = tmp_path / "huge.json"
+    with path.open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    with pytest.raises(EvidenceError) as error:
+        Evidence.load(path)
+    assert code(error) == "file_too_large"
+
+
+def test_nothing_to_load_is_an_error() -> None:
+    """A call without any file is a mistake, not a conversation without evidence."""
+    with pytest.raises(EvidenceError) as error:
+        Evidence.load()
+    assert code(error) == "no_evidence"
+
+
+def test_only_bytes_are_read_as_bytes() -> None:
+    """Text is refused rather than encoded by guess."""
+    with pytest.raises(EvidenceError) as error:
+        Evidence.from_bytes("[]")  # type: ignore[arg-type]
+    assert code(error) == "wrong_type"
