@@ -41,8 +41,9 @@ def report(conversations: int, hotato: str | None) -> None:
     cases = {
         "json.loads (decode floor)": _each(json.loads, lines),
         "Evidence.from_bytes": _each(averment.Evidence.from_bytes, lines),
+        "Evidence.from_bytes and its digest": _each(lambda line: averment.Evidence.from_bytes(line).sha256, lines),
         "naive loop of re searches": _each(naive, texts),
-        "run_plan, evidence ready": _each(lambda one: averment.run_plan(plan, one), evidence),
+        "run_plan, evidence and digest ready": _each(lambda one: averment.run_plan(plan, one), evidence),
         "Envelope.to_json": _each(lambda one: one.to_json(), envelopes),
         "bytes in, envelope bytes out": _each(whole, lines),
     }
@@ -79,7 +80,7 @@ def report(conversations: int, hotato: str | None) -> None:
     if hotato is not None:
         print(f"equal statuses: all {len(statuses)}")
         ratio = found[everything] / total
-        lean = found[judge] / found["run_plan, evidence ready"]
+        lean = found[judge] / found["run_plan, evidence and digest ready"]
         print(f"hotato / averment: {ratio:.1f} from bytes to bytes (target: 10), {lean:.1f} judging alone")
 
 

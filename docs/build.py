@@ -1,3 +1,4 @@
+# ruff: noqa: INP001 - a script, not part of a package
 """Write the reference pages from the code: one for every kind of assertion, and one for the command line.
 
 `make docs` runs it before the site is built. What it writes lies in `docs/reference/` and is not kept in the
@@ -10,6 +11,7 @@ import sys
 from pathlib import Path
 
 import click
+from click.testing import CliRunner
 
 from averment.assertions import KINDS
 from averment.cli.main import app
@@ -52,15 +54,15 @@ def _index() -> str:
 
 
 def _command_line() -> str:
-    lines = ["# Command line", "", "What `--help` says, for each command.", ""]
-    root = click.Context(app, info_name="averment", max_content_width=100)
-    lines += ["```text", app.get_help(root), "```", ""]
-    for name in app.list_commands(root):
-        command = app.get_command(root, name)
-        if command is not None:
-            context = click.Context(command, info_name=name, parent=root, max_content_width=100)
-            lines += [f"## averment {name}", "", "```text", command.get_help(context), "```", ""]
+    lines = ["# Command line", "", "What `--help` says, for each command.", "", *_help()]
+    for name in app.list_commands(click.Context(app)):
+        lines += [f"## averment {name}", "", *_help(name)]
     return "\n".join(lines)
+
+
+def _help(*words: str) -> list[str]:
+    shown = CliRunner().invoke(app, [*words, "--help"], prog_name="averment", max_content_width=100)
+    return ["```text", shown.output.rstrip("\n"), "```", ""]
 
 
 if __name__ == "__main__":

@@ -233,7 +233,7 @@ def test_output_is_written_whole_or_not_at_all(shell: Shell, tmp_path: Path) -> 
     assert (tmp_path / "e.json").read_text(encoding="utf-8") == "older"
     shell("averment run d.yaml good.json --output e.json")
     assert json.loads((tmp_path / "e.json").read_bytes())["exit_code"] == 0
-    assert not list(tmp_path.glob(".averment-*"))
+    assert not list(tmp_path.glob("*.part"))
 
 
 def test_dash_as_output_keeps_standard_output_for_the_envelope(shell: Shell) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -110,9 +111,9 @@ def test_commands_print_what_is_shown(page: Path) -> None:
 
 def _run(command: str) -> str:
     paths = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S602 - our own pages, which show pipes and `echo $?`
         command,
-        shell=True,  # noqa: S602 - our own pages, which show pipes and `echo $?`
+        shell=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
@@ -127,7 +128,9 @@ def _assert_shows(command: str, printed: str, shown: str) -> None:
     for line in shown.split("\n"):
         wanted = line.strip()
         if wanted not in {"", "..."}:
-            assert any(wanted == got.strip() for got in lines), f"$ {command}\nshows no {line!r} in\n{printed}"
+            assert any(wanted == got.strip() for got in lines), (
+                f"$ {command}\nshows no {line!r} in\n{printed}"
+            )
 
 
 @pages
@@ -141,7 +144,9 @@ def test_links_lead_somewhere(page: Path) -> None:
         else:
             assert target.exists(), path
         if anchor:
-            assert anchor in {_slug(heading) for heading in _HEADING.findall(_text(target))}, f"{path}#{anchor}"
+            assert anchor in {_slug(heading) for heading in _HEADING.findall(_text(target))}, (
+                f"{path}#{anchor}"
+            )
 
 
 def _slug(heading: str) -> str:
@@ -164,9 +169,29 @@ def test_every_page_is_in_the_menu() -> None:
     assert [page.name for page in _DOCS.glob("*.md") if f'"{page.name}"' not in menu] == []
 
 
+def test_the_site_builds_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
+    """The site builds without a warning, and no page of it asks another host for anything."""
+    pytest.importorskip("zensical", reason="the site's builder comes with requirements-docs.txt")
+    shutil.copy(_ROOT / "zensical.toml", tmp_path)
+    shutil.copytree(_DOCS, tmp_path / "docs", ignore=shutil.ignore_patterns("reference"))
+    for name, text in _REFERENCE.items():
+        target = tmp_path / "docs" / "reference" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+    build = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
+    done = subprocess.run(build, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "warning" not in (done.stdout + done.stderr).lower()
+    built = list((tmp_path / "site").rglob("*.html"))
+    assert len(built) > len(_REFERENCE)
+    outside = re.compile(r"""<(?!a\b)[^>]*\b(?:src|href)=["'](?:https?:)?//""")
+    assert [page.name for page in built if outside.search(_text(page))] == []
+
+
 def test_every_code_is_explained() -> None:
     """The page on verdicts has a row for every code that a result can carry, and for no other."""
-    rows = re.findall(r"^\| `(\w+)` \|", _text(_DOCS / "read-a-verdict.md"), re.MULTILINE)
+    section = _text(_DOCS / "read-a-verdict.md").partition("\n## Codes\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
     assert sorted(rows) == sorted(Code)
 
 
@@ -185,8 +210,11 @@ def _examples() -> list[tuple[str, str, str, str]]:
 
 def test_every_operator_has_an_example() -> None:
     """The page on expected values has an example for every operator that the code's own table lists."""
-    listed = {name for line in re.findall(r"^    (\$.+)$", values.__doc__ or "", re.MULTILINE)
-              for name in re.findall(r"\$\w+", line.split("  ")[0].split(":")[0])}
+    listed = {
+        name
+        for line in re.findall(r"^    (\$.+)$", values.__doc__ or "", re.MULTILINE)
+        for name in re.findall(r"\$\w+", line.split("  ")[0].split(":")[0])
+    }
     assert listed <= {name for name, *_ in _examples()}
 
 

@@ -62,7 +62,7 @@ def test_every_mistake_is_reported_at_once_in_the_order_of_its_place() -> None:
         ("duplicate_id", 8, 9, "$.assertions[1].id"),
         ("unknown_kind", 9, 11, "$.assertions[1].kind"),
         ("bad_pattern", 10, 35, "$.assertions[2].regex"),
-        ("unknown_reference", 11, 37, "$.assertions[3].expr"),
+        ("unknown_reference", 11, 40, "$.assertions[3].expr"),
     ]
 
 

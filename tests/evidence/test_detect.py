@@ -56,6 +56,7 @@ def test_a_shape_is_recognised_by_what_it_holds(value: Any, format_name: str) ->
         RESPONSE_ITEMS,
         PARTS,
         {"resourceSpans": []},
+        {"segments": [{"start": 0.0, "end": 1.0, "text": "x"}], "language": "en"},
         {"messages": []},
         [{"type": "human", "content": "x"}],
         [1],

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import os
 from pathlib import Path
@@ -209,3 +210,22 @@ def test_only_bytes_are_read_as_bytes() -> None:
     with pytest.raises(EvidenceError) as error:
         Evidence.from_bytes("[]")  # type: ignore[arg-type]
     assert code(error) == "wrong_type"
+
+
+def test_an_open_file_is_read_like_its_path(write: Any) -> None:
+    """Standard input is a file that is open already; a part can come from one as well."""
+    conversation, trace = write("c.json", TRANSCRIPT), write("s.json", TRACE)
+    with conversation.open("rb") as first, trace.open("rb") as second:
+        assert Evidence.load(first, trace=second).sha256 == Evidence.load(conversation, trace=trace).sha256
+    with conversation.open("rb") as file:
+        assert len(Evidence.load_all(file)) == 1
+    with conversation.open(encoding="utf-8") as text, pytest.raises(EvidenceError) as error:
+        Evidence.load(text)  # type: ignore[arg-type]
+    assert code(error) == "wrong_type"
+
+
+def test_a_database_is_not_read_from_a_stream() -> None:
+    """SQLite needs a file to open."""
+    with pytest.raises(EvidenceError) as error:
+        Evidence.load(state=io.BytesIO(b"SQLite format 3\x00"))
+    assert code(error) == "not_a_file"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -138,7 +139,7 @@ def test_every_character_of_a_json_string_is_found(values: list[str], ascii_only
     start = 1
     for value in values:
         at = offsets(text, start, value)
-        parts = [text[begin:end] for begin, end in zip(at, at[1:], strict=False)]
+        parts = [text[begin:end] for begin, end in pairwise(at)]
         assert [json.loads(f'"{part}"') for part in parts] == list(value)
         start = at[-1] + len('", ')
 

@@ -21,7 +21,7 @@ def command(folder: str) -> None:
     from importlib.resources import files
     from pathlib import Path
 
-    from averment.cli.outputs import save, say, wants_color
+    from averment.cli.outputs import say, wants_color, writing
     from averment.documents import Document
     from averment.engine import run
     from averment.errors import Problem, UsageError
@@ -36,12 +36,14 @@ def command(folder: str) -> None:
         raise UsageError(Problem(code="output_unwritable", message=message, file=folder)) from None
     document, conversation = (target / name for name in _FILES)
     for path in (document, conversation):
-        save(str(path), files("averment.demo").joinpath(path.name).read_bytes())
+        with writing(str(path)) as write:
+            write(files("averment.demo").joinpath(path.name).read_bytes())
     evidence = Evidence.load(conversation)
     checked = Document.load(document)
     envelope = run(checked, evidence)
     output = target / "envelope.json"
-    save(str(output), envelope.to_json())
+    with writing(str(output)) as write:
+        write(envelope.to_json())
     say(render(envelope, checked, evidence.model, source=str(conversation), color=wants_color()))
     say(
         f"\nThe envelope with all results and their grounds: {output}\n"

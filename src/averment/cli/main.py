@@ -13,6 +13,7 @@ from typing import NoReturn
 import click
 
 from averment._version import __version__
+from averment.cli.outputs import ReaderGoneError
 from averment.errors import AvermentError, ExitCode
 
 __all__ = ["app", "main"]
@@ -76,9 +77,7 @@ def _run(args: Sequence[str] | None) -> int:
     except (KeyboardInterrupt, click.Abort):
         _complain("error[interrupted]: stopped before a verdict")
         return ExitCode.INTERNAL
-    except BrokenPipeError:
-        # The reader went away (`| head`); whether the gate said yes is unknown to it, so no code may say so.
-        sys.stdout = None
+    except ReaderGoneError:
         return ExitCode.NO_VERDICT
     except Exception as error:  # noqa: BLE001 - whatever else: exit 3, never a traceback
         _complain(

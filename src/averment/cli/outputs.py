@@ -4,52 +4,61 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from averment.errors import Problem, UsageError
 
-__all__ = ["save", "say", "wants_color"]
+__all__ = ["ReaderGoneError", "say", "wants_color", "writing"]
 
 
-def save(name: str, data: bytes) -> None:
-    """Writes a file in one step, or to standard output for `-`; a reader never sees half of it.
+class ReaderGoneError(Exception):
+    """Whoever read standard output went away (`| head`): whether the gate said yes never reached them."""
+
+
+@contextmanager
+def writing(name: str | None) -> Iterator[Callable[[bytes], object]]:
+    """What writes a file that appears in one step at the end, or not at all; `-` is standard output, None nothing.
 
     Raises:
-        UsageError: the file can't be written.
+        UsageError: the file can't be written; told before any work is done.
     """
-    if name == "-":
-        say(data)
+    if name is None or name == "-":
+        yield say if name else len
         return
-    folder = os.path.dirname(name) or "."  # noqa: PTH120 - beside the target, so that the rename is atomic
+    temporary = f"{name}.{os.getpid()}.part"
     try:
-        descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".averment-")
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-            os.chmod(temporary, 0o666 & ~_umask())  # noqa: PTH101 - mkstemp makes private files
-            os.replace(temporary, name)  # noqa: PTH105 - as above
-        except BaseException:
-            os.unlink(temporary)  # noqa: PTH108 - as above
-            raise
+        # The mode goes through the umask, as that of any new file does.
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "not a usable name"
-        raise UsageError(
-            Problem(
-                code="output_unwritable",
-                message=f"the output can't be written: {why}",
-                file=name,
-                expected="a file in a folder that exists and may be written to",
-            )
-        ) from None
+        raise _unwritable(name, error) from None
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file.write
+        os.replace(temporary, name)
+    except OSError as error:
+        raise _unwritable(name, error) from None
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
 
 
 def say(data: bytes | str, *, err: bool = False) -> None:
-    """Writes to standard output, or standard error, whatever the terminal's encoding."""
+    """Writes to standard output, or standard error, whatever the terminal's encoding.
+
+    Raises:
+        ReaderGoneError: nobody reads any more.
+    """
     raw = data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data
     stream = sys.stderr if err else sys.stdout
-    stream.flush()
-    stream.buffer.write(raw)
-    stream.buffer.flush()
+    try:
+        stream.flush()
+        stream.buffer.write(raw)
+        stream.buffer.flush()
+    except BrokenPipeError:
+        # Python flushes once more when it ends, and would complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        raise ReaderGoneError from None
 
 
 def wants_color() -> bool:
@@ -57,7 +66,9 @@ def wants_color() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _unwritable(name: str, error: Exception) -> UsageError:
+    why = getattr(error, "strerror", None) or "not a usable name"
+    expected = "a file in a folder that exists and may be written to"
+    return UsageError(
+        Problem(code="output_unwritable", message=f"the output can't be written: {why}", file=name, expected=expected)
+    )

@@ -65,7 +65,7 @@ def command(
     averment run refunds.yaml calls.jsonl --all --format json
     """
     from averment.cli.inputs import load_document, load_evidence, refuse_twice
-    from averment.cli.outputs import save, say, wants_color
+    from averment.cli.outputs import say, wants_color, writing
     from averment.engine import compile_plan, run_plan
 
     parts = {"transcript": transcript, "trace": trace, "timing": timing, "state": state}
@@ -78,24 +78,20 @@ def command(
         _explain_swap(document, conversations)
         raise
     codes: set[int] = set()
-    envelopes: list[bytes] = []
-    for name in conversations or (None,):
-        for evidence, label in load_evidence(name, given, wanted=wanted, every=every):
-            envelope = run_plan(plan, evidence, inconclusive_policy=inconclusive_policy)
-            codes.add(int(envelope.exit_code))
-            encoded = envelope.to_json(compat=compat) if output or output_format == "json" else b""
-            envelopes.append(encoded)
-            if output_format == "json":
-                say(encoded)
-            else:
-                from averment.report.terminal import render
+    with writing(output) as write:
+        for name in conversations or (None,):
+            for evidence, label in load_evidence(name, given, wanted=wanted, every=every):
+                envelope = run_plan(plan, evidence, inconclusive_policy=inconclusive_policy)
+                codes.add(int(envelope.exit_code))
+                encoded = envelope.to_json(compat=compat) if output or output_format == "json" else b""
+                write(encoded)
+                if output_format == "text":
+                    from averment.report.terminal import render
 
-                say(
-                    render(envelope, plan.document, evidence.model, source=label, color=wants_color()),
-                    err=output == "-",
-                )
-    if output:
-        save(output, b"".join(envelopes))
+                    text = render(envelope, plan.document, evidence.model, source=label, color=wants_color())
+                    say(text, err=output == "-")
+                elif output != "-":
+                    say(encoded)
     return next(code for code in _WORST_FIRST if code in codes)
 
 

@@ -11,7 +11,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from averment.errors import EvidenceError, Problem
 from averment.evidence.detect import Decoded, decode, detect, matches, refuse_document
@@ -19,9 +19,10 @@ from averment.evidence.draft import Draft, Part, place_of
 from averment.evidence.model import MAX_BYTES, Source
 from averment.evidence.readers import state_json, state_sqlite, timing, transcript, voice_trace
 
-__all__ = ["PathLike", "add_parts", "checked", "drafts_of", "read_file"]
+__all__ = ["Input", "add_parts", "checked", "drafts_of", "read_input"]
 
-PathLike = str | os.PathLike[str]
+Input = str | os.PathLike[str] | BinaryIO
+"""What evidence is read from: the path of a file, or something open for reading bytes, such as standard input."""
 
 
 class _Channel(NamedTuple):
@@ -40,17 +41,29 @@ _CHANNELS = {
 }
 
 
-def read_file(path: PathLike) -> tuple[bytes, str]:
-    """The bytes of a regular file, and its name as given.
+def read_input(source: Input) -> tuple[bytes, str]:
+    """The bytes of a regular file or an open one, and the name to show for it: the path as given.
 
     Raises:
         EvidenceError: there is no such file, it can't be read, is not regular or is too large.
     """
+    if isinstance(source, (str, os.PathLike)):
+        return _read_file(source)
+    if not hasattr(source, "read"):
+        raise EvidenceError(_bad_path(source))
+    name = getattr(source, "name", None)
+    name = name if isinstance(name, str) else "<stream>"
+    return checked(source.read(MAX_BYTES + 1), name), name
+
+
+def _read_file(path: str | os.PathLike[str]) -> tuple[bytes, str]:
     try:
         name = os.fsdecode(path)
         file = open(name, "rb", opener=_open_at_once)  # noqa: SIM115 - pathlib takes no opener; closed below
-    except (OSError, ValueError, TypeError) as error:
+    except OSError as error:
         raise EvidenceError(_unopened(path, error)) from None
+    except (ValueError, TypeError):  # a null in the name; a path-like object that gives none
+        raise EvidenceError(_bad_path(path)) from None
     with file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
@@ -104,27 +117,23 @@ def _too_large(name: str | None) -> Problem:
     )
 
 
-def _unopened(path: object, error: Exception) -> Problem:
+def _unopened(path: object, error: OSError) -> Problem:
     name = str(path)
     if isinstance(error, FileNotFoundError):
         return Problem(code="file_not_found", message="there is no such file", file=name)
     if isinstance(error, PermissionError):
-        return Problem(
-            code="file_not_readable",
-            message="the file may not be read",
-            file=name,
-            mend="Check its permissions.",
-        )
+        mend = "Check its permissions."
+        return Problem(code="file_not_readable", message="the file may not be read", file=name, mend=mend)
     if isinstance(error, IsADirectoryError):
         return _not_a_file(name, "this is a folder")
-    if isinstance(error, OSError):
-        reason = errno.errorcode.get(error.errno or 0, "an error")
-        return Problem(code="file_not_readable", message=f"the file can't be read ({reason})", file=name)
+    reason = errno.errorcode.get(error.errno or 0, "an error")
+    return Problem(code="file_not_readable", message=f"the file can't be read ({reason})", file=name)
+
+
+def _bad_path(path: object) -> Problem:
+    expected = "a string, an os.PathLike or an open binary file"
     return Problem(
-        code="bad_path",
-        message="this is no path of a file",
-        expected="a string or an os.PathLike",
-        found=type(path).__name__,
+        code="bad_path", message="this is no path of a file", expected=expected, found=type(path).__name__
     )
 
 
@@ -149,29 +158,30 @@ def drafts_of(data: bytes, name: str | None) -> list[Draft]:
     return drafts
 
 
-def add_parts(draft: Draft, paths: Mapping[str, PathLike | None]) -> None:
+def add_parts(draft: Draft, inputs: Mapping[str, Input | None]) -> None:
     """Read files that hold one part each, into what the conversation doesn't have yet.
 
     Args:
         draft: the conversation.
-        paths: by the name of the part: transcript, trace, timing, state.
+        inputs: by the name of the part: transcript, trace, timing, state.
 
     Raises:
         EvidenceError: a file can't be opened or decoded, or holds something else.
     """
-    for key, path in paths.items():
-        if path is None:
+    for key, given in inputs.items():
+        if given is None:
             continue
         channel = _CHANNELS[key]
         if getattr(draft, channel.attribute) is not None:
             message = f"the conversation has a {key} already"
-            draft.problems.append(
-                Problem(code="given_twice", message=message, file=str(path), mend="Give one of them.")
-            )
+            draft.problems.append(Problem(code="given_twice", message=message, mend=f"Leave out one {key}."))
             continue
-        data, name = read_file(path)
+        data, name = read_input(given)
         source = draft.next_source()
         if key == "state" and data.startswith(state_sqlite.HEADER):
+            if not isinstance(given, (str, os.PathLike)):
+                message, mend = "a database can't be read from a stream", "Put it into a file."
+                raise EvidenceError(Problem(code="not_a_file", message=message, file=name, mend=mend))
             draft.sources.append(_source(source, data, name, "sqlite", state_sqlite.__name__))
             state_sqlite.read(name, source, draft)
             continue

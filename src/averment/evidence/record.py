@@ -73,17 +73,17 @@ class Evidence:
     @classmethod
     def load(
         cls,
-        path: files.PathLike | None = None,
+        path: files.Input | None = None,
         *,
-        transcript: files.PathLike | None = None,
-        trace: files.PathLike | None = None,
-        timing: files.PathLike | None = None,
-        state: files.PathLike | None = None,
+        transcript: files.Input | None = None,
+        trace: files.Input | None = None,
+        timing: files.Input | None = None,
+        state: files.Input | None = None,
     ) -> Evidence:
         """The conversation in a file, and in files that hold one part each.
 
         Args:
-            path: a file that holds one conversation, in any format that is read.
+            path: a file, or something open for reading bytes, that holds one conversation in any format that is read.
             transcript: a transcript, where the conversation has none.
             trace: a trace, where it has none.
             timing: timing events, where it has none.
@@ -94,7 +94,7 @@ class Evidence:
         """
         draft = Draft()
         if path is not None:
-            data, name = files.read_file(path)
+            data, name = files.read_input(path)
             draft = _only(files.drafts_of(data, name), name)
         files.add_parts(draft, {"transcript": transcript, "trace": trace, "timing": timing, "state": state})
         if not draft.sources:
@@ -108,13 +108,13 @@ class Evidence:
         return cls._of(draft.model())
 
     @classmethod
-    def load_all(cls, path: files.PathLike) -> list[Evidence]:
+    def load_all(cls, path: files.Input) -> list[Evidence]:
         """All conversations in a file, in order: one, or the lines of a JSONL file.
 
         Raises:
             EvidenceError: naming every line that can't be read.
         """
-        data, name = files.read_file(path)
+        data, name = files.read_input(path)
         return cls._all(files.drafts_of(data, name))
 
     @classmethod
@@ -151,10 +151,10 @@ class Evidence:
     def joined(
         self,
         *,
-        transcript: files.PathLike | None = None,
-        trace: files.PathLike | None = None,
-        timing: files.PathLike | None = None,
-        state: files.PathLike | None = None,
+        transcript: files.Input | None = None,
+        trace: files.Input | None = None,
+        timing: files.Input | None = None,
+        state: files.Input | None = None,
     ) -> Evidence:
         """This conversation with the parts that it lacks, from files.
 

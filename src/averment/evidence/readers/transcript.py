@@ -40,10 +40,12 @@ _ROLES: dict[str, Role] = {
 
 
 def fits(value: Any) -> str | None:
-    """Why this looks like a transcript, or None."""
+    """Why this looks like a transcript, or None; a speech engine's segments, which nobody is named for, don't."""
     if isinstance(value, dict):
-        return "it has a list of segments" if isinstance(value.get("segments"), list) else None
-    if not isinstance(value, list) or not value:
+        if value.get("segments") == []:
+            return "it has a list of segments"
+        value = value.get("segments")
+    if not isinstance(value, list):
         return None
     turns = [item for item in value if isinstance(item, dict)]
     if any(not _FOREIGN.isdisjoint(item) or _has_other_parts(item.get("content")) for item in turns):
