@@ -7,7 +7,7 @@ repository, so it can't fall behind the code.
 
 from __future__ import annotations
 
-import sys
+import shutil
 from pathlib import Path
 
 import click
@@ -27,12 +27,9 @@ def pages() -> dict[str, str]:
 
 
 def write(folder: Path) -> None:
-    """Write every page below `folder`; pages of kinds that are gone are removed."""
-    wanted = pages()
-    for stale in folder.glob("**/*.md"):
-        if stale.relative_to(folder).as_posix() not in wanted:
-            stale.unlink()
-    for name, text in wanted.items():
+    """Write every page below `folder`, which is emptied first: a kind may be gone."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for name, text in pages().items():
         page = folder / name
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
@@ -61,9 +58,11 @@ def _command_line() -> str:
 
 
 def _help(*words: str) -> list[str]:
-    shown = CliRunner().invoke(app, [*words, "--help"], prog_name="averment", max_content_width=100)
+    shown = CliRunner().invoke(
+        app, [*words, "--help"], prog_name="averment", terminal_width=100, catch_exceptions=False
+    )
     return ["```text", shown.output.rstrip("\n"), "```", ""]
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "reference")
+    write(Path(__file__).parent / "reference")

@@ -37,8 +37,6 @@ _FENCE = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE 
 _LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
-pages = pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.name)
-
 
 class Fence(NamedTuple):
     """One fenced block: its language, the file it is, and its text."""
@@ -54,6 +52,12 @@ def _text(page: Path) -> str:
 
 def _fences(page: Path) -> list[Fence]:
     return [Fence(language, title or None, text) for language, title, text in _FENCE.findall(_text(page))]
+
+
+def _pages(pattern: str) -> pytest.MarkDecorator:
+    """Runs a test for each page in which the pattern is found."""
+    found = [page for page in _PAGES if re.search(pattern, _text(page), re.MULTILINE)]
+    return pytest.mark.parametrize("page", found, ids=lambda page: page.name)
 
 
 @pytest.fixture
@@ -72,7 +76,7 @@ def _as_document(text: str) -> str:
     return "version: 1\nassertions:\n" + "".join(f"  {line}\n" if line else "\n" for line in text.split("\n"))
 
 
-@pages
+@_pages("^```yaml")
 def test_documents_are_right(page: Path, folder: Path) -> None:
     """Every assertion shown is a right one."""
     for language, title, text in _fences(page):
@@ -83,7 +87,7 @@ def test_documents_are_right(page: Path, folder: Path) -> None:
                 averment.Document.load(folder / title)
 
 
-@pages
+@_pages("^```python")
 @pytest.mark.usefixtures("folder")
 def test_python_runs(page: Path) -> None:
     """Every Python block runs, after those above it."""
@@ -93,7 +97,7 @@ def test_python_runs(page: Path) -> None:
             exec(compile(fence.text, page.name, "exec"), names)  # noqa: S102 - our own pages
 
 
-@pages
+@_pages("^```console")
 @pytest.mark.usefixtures("folder")
 def test_commands_print_what_is_shown(page: Path) -> None:
     """Every command shown prints what is shown below it."""
@@ -124,7 +128,8 @@ def _run(command: str) -> str:
 
 
 def _assert_shows(command: str, printed: str, shown: str) -> None:
-    lines = iter([line.rstrip() for line in printed.split("\n")])
+    assert shown.strip(), f"$ {command}\nshows nothing"
+    lines = iter(printed.split("\n"))
     for line in shown.split("\n"):
         wanted = line.strip()
         if wanted not in {"", "..."}:
@@ -133,7 +138,7 @@ def _assert_shows(command: str, printed: str, shown: str) -> None:
             )
 
 
-@pages
+@_pages(_LINK.pattern)
 def test_links_lead_somewhere(page: Path) -> None:
     """Every link to a page of ours, and to a heading in it, leads to one."""
     for path, anchor in _LINK.findall(_text(page)):
@@ -153,7 +158,8 @@ def _slug(heading: str) -> str:
     return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading.lower()).strip())
 
 
-_REFERENCE: Mapping[str, str] = runpy.run_path(str(_DOCS / "build.py"))["pages"]()
+_BUILD = runpy.run_path(str(_DOCS / "build.py"))
+_REFERENCE: Mapping[str, str] = _BUILD["pages"]()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -174,10 +180,7 @@ def test_the_site_builds_and_loads_nothing_from_elsewhere(tmp_path: Path) -> Non
     pytest.importorskip("zensical", reason="the site's builder comes with requirements-docs.txt")
     shutil.copy(_ROOT / "zensical.toml", tmp_path)
     shutil.copytree(_DOCS, tmp_path / "docs", ignore=shutil.ignore_patterns("reference"))
-    for name, text in _REFERENCE.items():
-        target = tmp_path / "docs" / "reference" / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
+    _BUILD["write"](tmp_path / "docs" / "reference")
     build = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
     done = subprocess.run(build, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -220,7 +220,7 @@ def test_an_open_file_is_read_like_its_path(write: Any) -> None:
     with conversation.open("rb") as file:
         assert len(Evidence.load_all(file)) == 1
     with conversation.open(encoding="utf-8") as text, pytest.raises(EvidenceError) as error:
-        Evidence.load(text)  # type: ignore[arg-type]
+        Evidence.load(text)
     assert code(error) == "wrong_type"
 
 

@@ -1,15 +1,14 @@
 from __future__ import annotations
 
-import pytest
+import sys
 
-from averment.text import yamlread
-from averment.text.yamlscan import PythonParser
+import pytest
 
 
 @pytest.fixture(params=["libyaml", "python"])
 def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Both parsers of events in turn."""
+    """PyYAML with libyaml and without, in turn."""
     name: str = request.param
     if name == "python":
-        monkeypatch.setattr(yamlread, "_new_parser", PythonParser)
+        monkeypatch.setitem(sys.modules, "yaml._yaml", None)
     return name

@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from averment.text import jsontext
@@ -60,6 +60,7 @@ def refusal(data: bytes | str) -> JSONProblem:
 
 
 @given(nested(any_text))
+@example({"b": ["\ud800", {}], "a": "\udc00x"})
 @settings(max_examples=200, deadline=None)
 def test_canonical_json_is_its_definition(value: Any) -> None:
     """The fast writer and a plain one from the definition agree to the byte."""
@@ -86,6 +87,7 @@ def test_the_order_of_keys_changes_no_digest(value: dict[str, Any], random: Any)
 
 
 @given(nested(any_text))
+@example({"b": ["\ud800", {}], "a": "\udc00x"})
 @settings(max_examples=200, deadline=None)
 def test_pretty_json_is_the_standard_layout(value: Any) -> None:
     """Two spaces, keys as given, one line end, and the same strings and numbers as canonical JSON."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -253,3 +254,13 @@ def test_strings_dumped_in_every_style_are_read_back(value: list[str], style: st
 def test_mistakes_are_bounded() -> None:
     """A file that is wrong throughout gives as many problems as people could read."""
     assert len(problems("- *a\n" * 5000)) == reading._MAX_MISTAKES
+
+
+def test_integers_that_python_is_configured_not_to_read_are_refused() -> None:
+    """A lower bound on digits, set for the whole process, gives a problem and no traceback."""
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(640)
+    try:
+        assert places(f"a: {'9' * 641}\n") == [("number_too_large", 1, 4)]
+    finally:
+        sys.set_int_max_str_digits(before)

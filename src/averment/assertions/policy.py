@@ -99,6 +99,9 @@ class Policy(Assertion, frozen=True, kw_only=True, tag="policy"):
                     violations.append({"rule": rule.id, "type": "required_disclosure_missing", "turn": None})
                 elif rule.type == "required_disclosure":
                     disclosed.add(hits[0])
+            if banned and view.is_incomplete("transcript"):
+                # What was said is proved; that something was not said is not.
+                violations = [violation for violation in violations if violation["turn"] is not None]
             if not violations:
                 return passed(turns=sorted(disclosed), details={"pack": pack}, absence_of="transcript")
             return failed(

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from averment.assertions.json_values import TYPES, cut, is_number, json_equal, show
+from averment.text.jsonvalue import TYPES, cut, is_number, json_equal, show
 from averment.assertions.value_nodes import (
     MAX_KEY,
     NO_KEY,

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from averment.assertions.json_values import ABSENT, MAX_SHOWN, cut, show
+from averment.text.jsonvalue import ABSENT, MAX_SHOWN, cut, show
 from averment.errors import nearest
 from averment.text.pii import redact
 

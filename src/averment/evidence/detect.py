@@ -27,6 +27,7 @@ class Format(NamedTuple):
         fits: why a decoded value is of this format, or None.
         read: the reader.
         module: where the reader stands.
+        whole: whether it holds a whole conversation, so that a list of such values is several conversations.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Format(NamedTuple):
     fits: Callable[[Any], str | None]
     read: Callable[[Part, Draft], None]
     module: str
+    whole: bool
 
 
 class Detected(NamedTuple):
@@ -61,12 +63,12 @@ class Decoded(NamedTuple):
 
 
 FORMATS = tuple(
-    Format(name, module.TITLE, module.fits, module.read, module.__name__)
-    for name, module in (
-        ("conversation", conversation),
-        ("evidence", evidence_json),
-        ("transcript", transcript),
-        ("voice_trace", voice_trace),
+    Format(name, module.TITLE, module.fits, module.read, module.__name__, whole)
+    for name, module, whole in (
+        ("conversation", conversation, True),
+        ("evidence", evidence_json, True),
+        ("transcript", transcript, False),
+        ("voice_trace", voice_trace, False),
     )
 )
 
@@ -166,8 +168,8 @@ def matches(value: Any) -> list[Detected]:
     if not found and isinstance(value, list) and value:
         found = [
             Detected(form, f"in its first item {why}", several=True)
-            for form in FORMATS[:2]
-            if (why := form.fits(value[0])) is not None
+            for form in FORMATS
+            if form.whole and (why := form.fits(value[0])) is not None
         ]
     return found
 

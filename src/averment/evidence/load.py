@@ -240,7 +240,7 @@ def _refuse_other(key: str, expected: str, decoded: Decoded, name: str) -> None:
 def _source(source: str, data: bytes, name: str | None, form: str, reader: str) -> Source:
     return Source(
         id=source,
-        name=None if name is None else os.path.basename(name),  # noqa: PTH119 - a name, not a path that is used
+        name=None if name is None else os.path.basename(name),
         sha256=f"sha256:{hashlib.sha256(data).hexdigest()}",
         bytes=len(data),
         format=form,

@@ -81,16 +81,16 @@ def _value(reading: Reading, index: int, depth: int) -> tuple[Any, int]:
     if first == '"':
         string, end = _string(reading, index)
         return string, _skip(text, end)
+    found = _number(text, index)
+    if found:
+        number = reading.real(index, found[0]) if found[2] else reading.integer(index, found[1])
+        return number, _skip(text, found.end())
     found = _word(text, index)
     if found:
         if found[0] in _WORDS:
             return _WORDS[found[0]], _skip(text, found.end())
         reading.not_finite(index, found[0])
         return 0.0, _skip(text, found.end())
-    found = _number(text, index)
-    if found:
-        number = reading.real(index, found[0]) if found[2] else reading.integer(index, found[1])
-        return number, _skip(text, found.end())
     _stop(reading, index, "a value is missing or not written as JSON", "a JSON value")
 
 

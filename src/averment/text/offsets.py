@@ -81,10 +81,10 @@ def _unescape(text: str, index: int, character: str, at: list[int]) -> int:
 
 def _block(text: str, start: int, value: str) -> list[int]:
     """Literal and folded scalars: content stands line by line, after the indentation."""
-    written = len(value.rstrip("\n"))
-    if value.isspace() or not value:  # which of the spaces are indentation can't be told, nor matters
+    if not value or value.isspace():  # which of the spaces are indentation can't be told, nor matters
         return [start] * (len(value) + 1)
     at: list[int] = []
+    written = len(value.rstrip("\n"))
     indent = _indent(text, start, value)
     breaks: list[int] = []  # the line breaks since the last content
     for begin, end in _lines(text, start):
@@ -128,8 +128,6 @@ def _indent(text: str, start: int, value: str) -> int:
     written = value.lstrip(" \n")
     before = value[: len(value) - len(written)]
     inside = len(before) - before.rfind("\n") - 1
-    for begin, end in _lines(text, start):
-        line = text[begin:end]
-        if line.strip(" "):
-            return len(line) - len(line.lstrip(" ")) - inside
-    return 0
+    lines = (text[begin:end] for begin, end in _lines(text, start))
+    line = next(line for line in lines if line.strip(" "))
+    return len(line) - len(line.lstrip(" ")) - inside

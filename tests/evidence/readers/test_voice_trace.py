@@ -191,8 +191,8 @@ def test_results_in_json_text_are_decoded(result: Any, value: Any, raw: str | No
         ({"result": {"isError": True}}, "error", UNSET),
         ({"result": {"isError": 1}}, "ok", UNSET),
         ({"status": "timed_out"}, "timeout", UNSET),
-        ({"status": "cancelled", "error": "user left"}, "cancelled", "user left"),
-        ({"status": "rejected"}, "denied", UNSET),
+        ({"status": "cancelled", "error": "user left"}, "error", "user left"),
+        ({"status": "rejected"}, "executed", UNSET),
     ],
 )
 def test_how_a_call_went_is_read_by_plain_rules(fields: dict[str, Any], status: str, error: Any) -> None:

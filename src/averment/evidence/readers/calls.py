@@ -77,8 +77,6 @@ _MAX_COMPARED = 64
 _STATUSES: dict[str, ToolCallStatus] = {
     **dict.fromkeys(("error", "failed", "failure"), "error"),
     **dict.fromkeys(("timeout", "timed_out"), "timeout"),
-    **dict.fromkeys(("cancelled", "canceled"), "cancelled"),
-    **dict.fromkeys(("denied", "rejected"), "denied"),
     **dict.fromkeys(("ok", "success", "succeeded"), "ok"),
 }
 
@@ -91,6 +89,8 @@ def attempt_of(span: Span) -> int | None:
 
 def outcome(span: Span, result: Any) -> tuple[ToolCallStatus, Any]:
     """How a call went, and its error: the plain rules of difference 13 of assert-v1.md.
+
+    A span of a tool call is its execution, whatever else it says (definitions, "Reading of called").
 
     An error is a value of `error` other than null, "", false and 0, a `status` that says so in any case or is an
     HTTP status of 400 and above, `ok: false`, or an MCP result with `isError: true`.
@@ -109,9 +109,9 @@ def outcome(span: Span, result: Any) -> tuple[ToolCallStatus, Any]:
         )
         or (type(result) is dict and result.get("isError") is True)
     )
-    if failed and status not in ("timeout", "cancelled", "denied"):
+    if failed and status != "timeout":
         status = "error"
-    if error is UNSET and status in ("error", "timeout", "cancelled", "denied"):
+    if error is UNSET and status in ("error", "timeout"):
         message = span.field("error_message", "message")
         error = UNSET if message is None else message
     if status is None:

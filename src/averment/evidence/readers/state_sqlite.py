@@ -74,7 +74,7 @@ def read(path: str, source: str, draft: Draft) -> None:
 def _has_content(log: str) -> bool:
     """Whether a log holds changes; one that SQLite has done with is empty, or begins with zeros."""
     try:
-        with open(log, "rb") as file:  # noqa: PTH123 - pathlib is loaded only for databases that are read
+        with open(log, "rb") as file:
             return any(file.read(8))
     except OSError:
         return False

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from averment.assertions.json_values import ABSENT, MAX_SHOWN, json_equal, resolve, show
+from averment.text.jsonvalue import ABSENT, MAX_SHOWN, json_equal, resolve, show
 
 JSON: st.SearchStrategy[Any] = st.recursive(
     st.none()
