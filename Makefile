@@ -27,10 +27,10 @@ bench: $(VENV)/.dev  ## Medians and ratios, in one run
 	$(BIN)/python benchmarks/run.py
 
 docs: $(VENV)/.docs  ## Build the documentation site into site/
-	$(BIN)/python -m averment.cli.reference docs/reference && $(BIN)/zensical build --clean --strict
+	$(BIN)/python docs/build.py && $(BIN)/zensical build --clean --strict
 
 clean:
-	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site docs/reference .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from peer import NOT_INSTALLED, Peer
-from timing import Case, medians, table
 
 from averment import Document
 from averment.text.source import read_source
+from peer import NOT_INSTALLED, Peer
+from timing import Case, medians, table
 
 __all__ = ["assertions", "report"]
 

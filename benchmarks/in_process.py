@@ -9,11 +9,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import averment
 from conversations import conversation_bytes
 from peer import NOT_INSTALLED, Peer
 from timing import cpu, medians, table
-
-import averment
 
 __all__ = ["report"]
 

@@ -42,7 +42,7 @@ def cpu(work: Callable[[], object]) -> Case:
     return case
 
 
-def wall(command: Sequence[str], folder: Path) -> Case:
+def wall(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Case:
     """Wall seconds of a whole process, from its start to its end; its output is dropped.
 
     Verdicts may be yes or no, exit codes 0 and 1; anything else is no measurement.
@@ -51,7 +51,12 @@ def wall(command: Sequence[str], folder: Path) -> Case:
     def case() -> float:
         start = time.perf_counter()
         code = subprocess.run(
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            check=False,
         ).returncode
         taken = time.perf_counter() - start
         if code not in {0, 1}:

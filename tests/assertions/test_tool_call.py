@@ -471,7 +471,6 @@ def test_a_part_that_fails_by_what_is_there_decides_in_an_incomplete_trace(
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
-        ({"name": None}, [("wrong_type", "name")]),
         ({"name": 5}, [("wrong_type", "name")]),
         ({"count": None}, [("wrong_type", "count")]),
         ({"count": True}, [("wrong_type", "count")]),
@@ -523,8 +522,9 @@ def test_fields_that_say_nothing_without_a_name_are_refused(problems_of: Fixture
 
 
 def test_a_tool_call_must_ask_for_something(problems_of: Fixture) -> None:
-    """One of name, order and guard is needed."""
+    """One of name, order and guard is needed, and null is no name."""
     assert problems_of(tool_call(None)) == [("missing_field", "")]
+    assert problems_of({"kind": "tool_call", "name": None}) == [("wrong_type", "name")]
 
 
 @settings(max_examples=100, deadline=None)

@@ -62,6 +62,7 @@ def test_every_mistake_is_reported_at_once_in_the_order_of_its_place() -> None:
         ("duplicate_id", 8, 9, "$.assertions[1].id"),
         ("unknown_kind", 9, 11, "$.assertions[1].kind"),
         ("bad_pattern", 10, 35, "$.assertions[2].regex"),
+        ("unknown_reference", 10, 45, "$.assertions[2].when"),
         ("unknown_reference", 11, 40, "$.assertions[3].expr"),
     ]
 
@@ -228,7 +229,7 @@ def test_a_file_that_cannot_be_read_is_a_problem_with_its_name(tmp_path: Path, n
     """Missing files, folders and impossible names are refused, not raised as something else."""
     (tmp_path / "folder").mkdir()
     with pytest.raises(DocumentError) as caught:
-        Document.load(os.path.join(tmp_path, name))  # noqa: PTH118 - pathlib refuses the NUL itself
+        Document.load(os.path.join(tmp_path, name))
     assert caught.value.problems[0].code in {"not_a_file", "file_not_found", "file_unreadable"}
 
 
@@ -308,3 +309,9 @@ def test_any_fields_of_a_kind_are_right_or_reported(fields: dict[str, Any], name
         Document.of({"version": 1, "assertions": [{**fields, "id": "a", "kind": name}]})
     except DocumentError as error:
         assert all(problem.code != "wrong_value" for problem in error.problems), error  # noqa: PT017 - as above
+
+
+def test_a_reference_is_checked_although_its_assertion_has_other_mistakes() -> None:
+    """One report holds both the misspelt field and the unknown reference of the same assertion."""
+    found = codes({"version": 1, "assertions": [{"id": "b", "kind": "phrase", "regx": "x", "when": "nope"}]})
+    assert sorted(found) == ["missing_field", "unknown_field", "unknown_reference"]

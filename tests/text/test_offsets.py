@@ -159,7 +159,7 @@ def test_every_character_of_a_json_string_is_found(values: list[str], ascii_only
         ("|+\n a\n\n", "a\n\n", [4, 5, 6, 7]),
         ("|\n\n a\n", "\na\n", [2, 4, 5, 6]),
         ("|2\n    \n", "  \n", [0, 0, 0, 0]),
-        (">-\n a\n b", "a b", [3, 4, 6, 7]),
+        (">-\n a\n b", "a b", [4, 5, 7, 8]),
         ("''", "", [1]),
         ("|\n", "", [0]),
     ],

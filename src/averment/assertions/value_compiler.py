@@ -6,7 +6,6 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from averment.text.jsonvalue import TYPES, cut, is_number, json_equal, show
 from averment.assertions.value_nodes import (
     MAX_KEY,
     NO_KEY,
@@ -23,6 +22,7 @@ from averment.assertions.value_nodes import (
     sized,
 )
 from averment.errors import nearest as nearest_name
+from averment.text.jsonvalue import TYPES, cut, is_number, json_equal, show
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from averment.text.jsonvalue import ABSENT, MAX_SHOWN, cut, show
 from averment.errors import nearest
+from averment.text.jsonvalue import ABSENT, MAX_SHOWN, cut, show
 from averment.text.pii import redact
 
 __all__ = [

@@ -49,9 +49,9 @@ from typing import Final
 
 import msgspec
 
-from averment.text.jsonvalue import ABSENT, json_equal, resolve, show
 from averment.assertions.value_compiler import MAX_DEPTH, MAX_OPERATOR_DEPTH, Fault, compile_value
 from averment.assertions.value_nodes import MAX_MISMATCHES, Difference, Mismatch, Node, differences
+from averment.text.jsonvalue import ABSENT, json_equal, resolve, show
 
 __all__ = [
     "ABSENT",

@@ -10,13 +10,13 @@ __all__ = ["command"]
 @click.command("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
-    r"""Print the completion script for a shell.
+    """Print the completion script for a shell.
 
     \b
     bash: averment completion bash >> ~/.bashrc
     zsh:  averment completion zsh >> ~/.zshrc
     fish: averment completion fish > ~/.config/fish/completions/averment.fish
-    """
+    """  # noqa: D301 - click keeps the lines of a paragraph that starts with a backspace
     from click.shell_completion import get_completion_class
 
     from averment.cli.main import app

@@ -77,7 +77,7 @@ def load_evidence(
 def looks_like_document(name: str) -> bool:
     """Whether a file that was given as a conversation is meant to be an assertion document."""
     try:
-        with open(name, "rb") as file:  # noqa: PTH123 - pathlib has no bounded read
+        with open(name, "rb") as file:
             return is_document(read_source(file.read(MAX_DOCUMENT_BYTES)).value)
     except (OSError, ValueError):
         return False

@@ -70,5 +70,10 @@ def _unwritable(name: str, error: Exception) -> UsageError:
     why = getattr(error, "strerror", None) or "not a usable name"
     expected = "a file in a folder that exists and may be written to"
     return UsageError(
-        Problem(code="output_unwritable", message=f"the output can't be written: {why}", file=name, expected=expected)
+        Problem(
+            code="output_unwritable",
+            message=f"the output can't be written: {why}",
+            file=name,
+            expected=expected,
+        )
     )

@@ -36,7 +36,9 @@ _WORST_FIRST = (ExitCode.INTERNAL, ExitCode.NO_VERDICT, ExitCode.NO, ExitCode.YE
     default="text",
     help="How to print; text by default.",
 )
-@click.option("--compat", is_flag=True, help="Repeat the redacted transcript in each pii result, as the contract does.")
+@click.option(
+    "--compat", is_flag=True, help="Repeat the redacted transcript in each pii result, as the contract does."
+)
 @click.option("--output", metavar="FILE", help="Also write the envelopes (JSON) to this file.")
 def command(
     *,
@@ -53,7 +55,7 @@ def command(
     every: bool,
     compat: bool,
 ) -> int:
-    r"""Judge conversations by the assertion document DOC.
+    """Judge conversations by the assertion document DOC.
 
     A CONVERSATION is a JSON file with a transcript, spans, timing and state, whichever it has; single parts come from
     files of their own through the options. `-` is standard input. Several conversations give one envelope each, in
@@ -63,7 +65,7 @@ def command(
     averment run refunds.yaml call.json
     averment run refunds.yaml --transcript call.json --trace trace.jsonl --state orders.sqlite
     averment run refunds.yaml calls.jsonl --all --format json
-    """
+    """  # noqa: D301 - click keeps the lines of a paragraph that starts with a backspace
     from averment.cli.inputs import load_document, load_evidence, refuse_twice
     from averment.cli.outputs import say, wants_color, writing
     from averment.engine import compile_plan, run_plan
@@ -77,22 +79,25 @@ def command(
     except DocumentError:
         _explain_swap(document, conversations)
         raise
-    codes: set[int] = set()
+    codes: list[int] = []
     with writing(output) as write:
         for name in conversations or (None,):
             for evidence, label in load_evidence(name, given, wanted=wanted, every=every):
                 envelope = run_plan(plan, evidence, inconclusive_policy=inconclusive_policy)
-                codes.add(int(envelope.exit_code))
+                codes.append(int(envelope.exit_code))
                 encoded = envelope.to_json(compat=compat) if output or output_format == "json" else b""
                 write(encoded)
                 if output_format == "text":
                     from averment.report.terminal import render
 
                     text = render(envelope, plan.document, evidence.model, source=label, color=wants_color())
-                    say(text, err=output == "-")
+                    say(text if len(codes) == 1 else f"\n{text}", err=output == "-")
                 elif output != "-":
                     say(encoded)
-    return next(code for code in _WORST_FIRST if code in codes)
+    worst = next(code for code in _WORST_FIRST if code in codes)
+    if len(codes) > 1 and output_format == "text":
+        say(f"\n{len(codes)} conversations, the worst of them: exit {int(worst)}\n", err=output == "-")
+    return worst
 
 
 def _refuse_nothing(conversations: tuple[str, ...], parts: dict[str, str]) -> None:

@@ -43,11 +43,15 @@ class Fields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     ] = UNSET
 
 
-class _Checked(NamedTuple):
-    """An assertion without mistakes of its own, with its place in the list and its mentions of others."""
+class _Item(NamedTuple):
+    """One item of the list: what it is called, the assertion that it is, and its mentions of others.
+
+    An item with mistakes is no assertion, and what it mentions is checked all the same.
+    """
 
     place: int
-    assertion: Assertion
+    id: str
+    assertion: Assertion | None
     mentions: list[Reference]
 
 
@@ -75,7 +79,9 @@ class Document:
         found = self._check(items if isinstance(items, list) else [], problems)
         if problems or fields is None:
             raise DocumentError(sorted(problems, key=_place))
-        self.assertions: Sequence[Assertion] = tuple(checked.assertion for checked in found)
+        self.assertions: Sequence[Assertion] = [
+            item.assertion for item in found if item.assertion is not None
+        ]
         self.inconclusive_policy = None if fields.inconclusive_policy is UNSET else fields.inconclusive_policy
         self.roles: Mapping[str, Sequence[str]] | None = None if fields.roles is UNSET else fields.roles
         indexes = {assertion.id: index for index, assertion in enumerate(self.assertions)}
@@ -138,8 +144,8 @@ class Document:
         """Where the assertion of that index starts; None for a document that was no text."""
         return self._source.position(("assertions", index))
 
-    def _check(self, items: list[Any], problems: list[Problem]) -> list[_Checked]:
-        found: list[_Checked] = []
+    def _check(self, items: list[Any], problems: list[Problem]) -> list[_Item]:
+        found: list[_Item] = []
         first: dict[str, int] = {}
         for index, item in enumerate(items):
             if not isinstance(item, dict):
@@ -150,8 +156,11 @@ class Document:
                 problems.append(self._duplicate(name, index, first[name]))
             elif isinstance(name, str):
                 first[name] = index
-            if assertion is not None and self._is_sound(assertion, index, problems):
-                found.append(_Checked(index, assertion, _mentions(assertion)))
+            if assertion is not None and not self._is_sound(assertion, index, problems):
+                assertion = None
+            if isinstance(name, str):
+                mentions = _premises(item) + list(() if assertion is None else assertion.references())
+                found.append(_Item(index, name, assertion, mentions))
         self._check_references(found, first, problems)
         return found
 
@@ -214,23 +223,22 @@ class Document:
         )
 
     def _check_references(
-        self, found: list[_Checked], known: Mapping[str, int], problems: list[Problem]
+        self, found: list[_Item], known: Mapping[str, int], problems: list[Problem]
     ) -> None:
-        for place, assertion, mentions in found:
-            for path, name, offset in mentions:
-                itself = name == assertion.id
+        for item in found:
+            for path, name, offset in item.mentions:
+                itself = name == item.id
                 if name in known and not itself:
                     continue
+                others = [other for other in known if other != item.id]
                 problems.append(
                     self._source.problem(
                         "self_reference" if itself else "unknown_reference",
                         f"`{name}` refers to itself" if itself else f"there is no assertion `{name}`",
-                        ("assertions", place, *path),
+                        ("assertions", item.place, *path),
                         offset=offset,
                         expected="the id of another assertion",
-                        nearest=None
-                        if itself
-                        else nearest(name, [other for other in known if other != assertion.id]),
+                        nearest=None if itself else nearest(name, others),
                     )
                 )
         for cycle in cycles(_needs(found)):
@@ -250,24 +258,20 @@ def is_document(value: object) -> bool:
     return isinstance(value, dict) and "assertions" in value and "version" in value
 
 
-def _mentions(assertion: Assertion) -> list[Reference]:
-    """Every mention of another assertion, and where it stands."""
-    single = isinstance(assertion.when, str)
-    premises = [
-        Reference(("when",) if single else ("when", place), name)
-        for place, name in enumerate(assertion.premises())
-    ]
-    return premises + list(assertion.references())
+def _premises(item: Mapping[str, Any]) -> list[Reference]:
+    """The mentions in an item's `when`, right or wrong; what is no id at all is told elsewhere."""
+    when = item.get("when")
+    if isinstance(when, str):
+        return [Reference(("when",), when)] if when else []
+    places = enumerate(when) if isinstance(when, list) else ()
+    return [Reference(("when", place), name) for place, name in places if isinstance(name, str) and name]
 
 
-def _needs(found: Sequence[_Checked]) -> dict[str, list[str]]:
-    """For each assertion the known others whose results it reads."""
-    known = {checked.assertion.id for checked in found}
+def _needs(found: Sequence[_Item]) -> dict[str, list[str]]:
+    """For each item the known others whose results it reads."""
+    known = {item.id for item in found}
     return {
-        checked.assertion.id: [
-            ref.id for ref in checked.mentions if ref.id in known and ref.id != checked.assertion.id
-        ]
-        for checked in found
+        item.id: [ref.id for ref in item.mentions if ref.id in known and ref.id != item.id] for item in found
     }
 
 

@@ -42,7 +42,9 @@ def as_markdown(name: str) -> str:
     lines = [f"# `{name}`", "", *_paragraphs(_documentation(name)), ""]
     for title, fields in (("Fields", own), ("Fields of every kind", common)):
         lines += [f"## {title}", "", "| field | type | default | meaning |", "|---|---|---|---|"]
-        lines += [f"| `{f.name}` | {_cell(f.type)} | {_cell(f.default)} | {_cell(f.about)} |" for f in fields]
+        lines += [
+            f"| `{f.name}` | `{_cell(f.type)}` | {_cell(f.default)} | {_cell(f.about)} |" for f in fields
+        ]
         lines.append("")
     return "\n".join(lines)
 
@@ -87,7 +89,9 @@ def _fields(name: str) -> tuple[list[_Field], list[_Field]]:
         )
         for field in msgspec.structs.fields(cls)
     }
-    own = [field for key, field in described.items() if key not in shared]
+    inherited = {field.name for base in cls.__mro__[1:2] for field in msgspec.structs.fields(base)}
+    own = [field for key, field in described.items() if key not in inherited]
+    own += [field for key, field in described.items() if key in inherited and key not in shared]
     return own, [field for key, field in described.items() if key in shared]
 
 
@@ -104,7 +108,7 @@ def _type(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
         return " or ".join(_type(option, definitions) for option in schema["anyOf"])
     kind_of = schema.get("type")
     if kind_of == "array":
-        return f"list of {_type(schema['items'], definitions)}" if schema.get("items") else "list"
+        return f"list of ({_type(schema['items'], definitions)})" if schema.get("items") else "list"
     if kind_of == "object":
         return "mapping"
     return str(kind_of) if kind_of else "any value"

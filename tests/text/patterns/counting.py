@@ -38,7 +38,9 @@ class Counter:
         if self.steps > self._limit:
             raise TooManyStepsError
 
-    def _sequence(self, items: list[Any], flags: int, at: int, groups: Groups) -> Iterator[tuple[int, Groups]]:
+    def _sequence(
+        self, items: list[Any], flags: int, at: int, groups: Groups
+    ) -> Iterator[tuple[int, Groups]]:
         if not items:
             yield at, groups
             return
@@ -73,7 +75,14 @@ class Counter:
             start = at if direction > 0 else at - body.getwidth()[0]
             found = None
             if start >= 0:
-                found = next((w for w in self._sequence(list(body), flags, start, groups) if direction > 0 or w[0] == at), None)
+                found = next(
+                    (
+                        w
+                        for w in self._sequence(list(body), flags, start, groups)
+                        if direction > 0 or w[0] == at
+                    ),
+                    None,
+                )
             if (found is not None) == (name == "ASSERT"):
                 yield at, found[1] if found else groups
         elif name == "AT":
@@ -124,4 +133,4 @@ class Counter:
             _constants.AT_END: "$",
             _constants.AT_END_STRING: r"\Z",
         }[kind]
-        return re.compile(source, flags & (re.M | re.A)).match(self._text, at) is not None
+        return re.compile(source, flags & (re.MULTILINE | re.ASCII)).match(self._text, at) is not None

@@ -21,8 +21,18 @@ from typing import Any
 
 from averment.text.patterns.alphabet import ASCII, Alphabet, fold, is_caseless
 from averment.text.patterns.pattern import Pattern
-from averment.text.patterns.tree import Atomic, Chars, Choice, Condition, Node, Reference, Repeat, read
-from averment.text.patterns.tree import Sequence as Parts, sequence_of
+from averment.text.patterns.tree import (
+    Atomic,
+    Chars,
+    Choice,
+    Condition,
+    Node,
+    Reference,
+    Repeat,
+    read,
+    sequence_of,
+)
+from averment.text.patterns.tree import Sequence as Parts
 
 __all__ = ["PatternSet"]
 
