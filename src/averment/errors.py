@@ -131,5 +131,6 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that `name` most likely misspells, or None when nothing is close."""
     import difflib
 
-    matches = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)
+    similar_in_length = sorted(other for other in known if abs(len(other) - len(name)) <= 3)
+    matches = difflib.get_close_matches(name, similar_in_length, n=1, cutoff=0.6)
     return matches[0] if matches else None

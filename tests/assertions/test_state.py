@@ -90,12 +90,12 @@ def test_values_that_differ_are_listed_by_path_in_order(judge: Fixture) -> None:
     result = judge(state(expect=expect), state=STATE)
     assert (result["status"], result["code"]) == ("FAIL", "value_mismatch")
     assert result["mismatches"] == [
-        {"path": "amount", "expected": "greater than 50", "found": "42"},
+        {"path": "amount", "expected": "more than 50", "found": "42"},
         {"path": "meta.by", "expected": '"caller"', "found": '"agent"'},
         {"path": "status", "expected": '"open"', "found": '"issued"'},
     ]
     assert result["reason"] == (
-        "`refund`: amount: expected greater than 50, found 42; "
+        "`refund`: amount: expected more than 50, found 42; "
         'meta.by: expected "caller", found "agent"; status: expected "open", found "issued"'
     )
 

@@ -123,10 +123,10 @@ def test_the_inconclusive_policy_is_one_of_three(policy: object) -> None:
     assert codes({**MINIMAL, "inconclusive_policy": policy}) in (["not_allowed"], ["wrong_type"])
 
 
-@pytest.mark.parametrize("value", [None, [], "x", 7, True])
-def test_what_is_no_mapping_is_no_document(value: object) -> None:
+@pytest.mark.parametrize("value", [None, [], "x", 7, True, {}, {"transcript": []}])
+def test_what_has_neither_version_nor_assertions_is_no_document(value: object) -> None:
     """The report says what a document is, and what was found."""
-    assert codes(value) == ["wrong_type"]
+    assert codes(value) == ["not_a_document"]
 
 
 def test_an_empty_list_of_assertions_is_refused() -> None:

@@ -72,10 +72,10 @@ class Document:
         self.name = None if source.name is None else Path(source.name).name
         self.shelf = PolicyShelf(folder)
         problems: list[Problem] = []
-        fields = convert(source, (), Fields, problems) if isinstance(source.value, dict) else None
-        if not isinstance(source.value, dict):
-            problems.append(_no_mapping(source))
-        items = source.value.get("assertions") if isinstance(source.value, dict) else None
+        if not isinstance(source.value, dict) or not {"version", "assertions"} & source.value.keys():
+            raise DocumentError(_no_document(source))
+        fields = convert(source, (), Fields, problems)
+        items = source.value.get("assertions")
         found = self._check(items if isinstance(items, list) else [], problems)
         if problems or fields is None:
             raise DocumentError(sorted(problems, key=_place))
@@ -275,10 +275,13 @@ def _needs(found: Sequence[_Item]) -> dict[str, list[str]]:
     }
 
 
-def _no_mapping(source: Source) -> Problem:
-    expected = "a mapping with `version: 1` and a list of `assertions`"
+def _no_document(source: Source) -> Problem:
     return source.problem(
-        "wrong_type", "this is no assertion document", expected=expected, found=describe(source.value)
+        "not_a_document",
+        "this is no assertion document",
+        expected="a mapping with `version: 1` and a list of `assertions`",
+        found=describe(source.value),
+        mend="See `averment demo` for one.",
     )
 
 

@@ -233,7 +233,8 @@ def _type_name(info: Any) -> str:
     if isinstance(info, kinds.UnionType):
         return " or ".join(dict.fromkeys(_type_name(member) for member in info.types))
     if isinstance(info, kinds.LiteralType):
-        return "one of " + ", ".join(str(known) for known in info.values)
+        values = [str(known) for known in info.values]
+        return values[0] if len(values) == 1 else f"one of {', '.join(values)}"
     if isinstance(info, kinds.ListType):
         return "a non-empty list" if info.min_length else "a list"
     if isinstance(info, kinds.StructType):
