@@ -16,7 +16,8 @@ from averment.text.structs import Mistake
 
 __all__ = ["HttpExchange"]
 
-StatusCode = Annotated[int, Meta(ge=100, le=599)]
+_LEAST, _MOST = 100, 599
+StatusCode = Annotated[int, Meta(extra_json_schema={"minimum": _LEAST, "maximum": _MOST})]
 
 
 class HttpExchange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -47,15 +48,19 @@ class HttpExchange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
                 yield Mistake(
                     "bad_pattern", error.message, ("url_matches",), offset=error.position, mend=error.mend
                 )
+        for path, code in self._statuses():
+            if not _LEAST <= code <= _MOST:
+                expected = f"a status code from {_LEAST} to {_MOST}"
+                yield Mistake(
+                    "out_of_range", "there is no such status code", path, expected=expected, found=str(code)
+                )
         yield from expected_mistakes({"response_subset": self.response_subset})
 
     def compile(self) -> Callable[[Span], bool]:
         """The test of one span."""
         method = None if self.method is UNSET else self.method.strip().upper()
         url = None if self.url_matches is UNSET else compile_pattern(self.url_matches)
-        statuses = (
-            None if self.status is UNSET else self.status if isinstance(self.status, list) else [self.status]
-        )
+        statuses = [code for _, code in self._statuses()]
         # An empty subset asks for nothing, as in the reference.
         response = values.matcher(self.response_subset) if self.response_subset else None
 
@@ -70,10 +75,16 @@ class HttpExchange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
                 address = span.field("url", "http.url", "route", "target")
                 if not isinstance(address, str) or not url.test(address):
                     return False
-            if statuses is not None:
+            if statuses:
                 code = span.field("status_code", "http.status_code")
                 if not any(values.json_equal(code, status) for status in statuses):
                     return False
             return response is None or response.matches(span.field("response", "response_body", "result"))
 
         return test
+
+    def _statuses(self) -> Iterable[tuple[tuple[str | int, ...], int]]:
+        """The status codes that will do, each with its place."""
+        if isinstance(self.status, list):
+            return [(("status", index), code) for index, code in enumerate(self.status)]
+        return [] if self.status is UNSET else [(("status",), self.status)]

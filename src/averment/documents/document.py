@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
@@ -67,9 +66,9 @@ class Document:
         shelf: the policies that it names.
     """
 
-    def __init__(self, source: Source, folder: Path) -> None:
+    def __init__(self, source: Source, folder: str) -> None:
         self._source = source
-        self.name = None if source.name is None else Path(source.name).name
+        self.name = None if source.name is None else os.path.basename(source.name)
         self.shelf = PolicyShelf(folder)
         problems: list[Problem] = []
         if not isinstance(source.value, dict) or not {"version", "assertions"} & source.value.keys():
@@ -95,21 +94,21 @@ class Document:
             DocumentError: with every mistake in it, or because the file can't be read.
         """
         name = os.fspath(path)
-        file = Path(name)
         try:
-            if not file.is_file():
-                code = "not_a_file" if file.exists() else "file_not_found"
-                raise DocumentError(
-                    _unreadable(name, code, "is no regular file" if file.exists() else "does not exist")
+            # A pipe or a device would block, or never end.
+            if not os.path.isfile(name):
+                exists = os.path.exists(name)
+                code, why = (
+                    ("not_a_file", "is no regular file") if exists else ("file_not_found", "does not exist")
                 )
-            with file.open("rb") as stream:
+                raise DocumentError(_unreadable(name, code, why))
+            with open(name, "rb") as stream:
                 data = stream.read(MAX_DOCUMENT_BYTES + 1)
-        except (OSError, ValueError) as error:
-            if isinstance(error, DocumentError):
-                raise
-            why = getattr(error, "strerror", None) or "has a name that can't be a file's"
-            raise DocumentError(_unreadable(name, "file_unreadable", f"can't be read: {why}")) from None
-        return cls(read_source(data, name=name), file.parent)
+        except OSError as error:
+            raise DocumentError(
+                _unreadable(name, "file_unreadable", f"can't be read: {error.strerror}")
+            ) from None
+        return cls(read_source(data, name=name), os.path.dirname(name))
 
     @classmethod
     def parse(cls, text: str | bytes, *, name: str | None = None) -> Document:
@@ -118,7 +117,7 @@ class Document:
         Raises:
             DocumentError: with every mistake in it.
         """
-        return cls(read_source(text, name=name), Path())
+        return cls(read_source(text, name=name), "")
 
     @classmethod
     def of(cls, value: object) -> Document:
@@ -127,7 +126,7 @@ class Document:
         Raises:
             DocumentError: with every mistake in it.
         """
-        return cls(source_of(value), Path())
+        return cls(source_of(value), "")
 
     @property
     def display_name(self) -> str:

@@ -12,8 +12,8 @@ A `banned` rule is violated by each turn that matches; a `required_disclosure` b
 
 from __future__ import annotations
 
+import os
 from functools import cache
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -22,7 +22,7 @@ from msgspec import Meta
 from averment.errors import DocumentError, Problem, nearest
 from averment.text.jsontext import digest
 from averment.text.patterns import PatternError, compile_pattern
-from averment.text.source import Source, read_source
+from averment.text.source import MAX_DOCUMENT_BYTES, Source, read_source
 from averment.text.structs import Mistake, convert
 
 __all__ = [
@@ -35,7 +35,7 @@ __all__ = [
     "read_policy",
 ]
 
-MAX_POLICY_BYTES = 10 * 2**20
+_BUNDLED = os.path.join(os.path.dirname(__file__), "bundled")
 
 
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,7 +73,7 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def bundled_names() -> list[str]:
     """The names of the policies that come with averment."""
-    return sorted(path.stem for path in _bundled_folder().glob("*.yaml"))
+    return sorted(name.removesuffix(".yaml") for name in os.listdir(_BUNDLED) if name.endswith(".yaml"))
 
 
 class PolicyNotFoundError(Exception):
@@ -87,7 +87,7 @@ class PolicyNotFoundError(Exception):
 class PolicyShelf:
     """The policies that one document names, each loaded once, in the order of their first use."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: str) -> None:
         self._folder = folder
         self._loaded: dict[tuple[str | None, str | None], Policy] = {}
 
@@ -103,7 +103,7 @@ class PolicyShelf:
         return [policy.content() for policy in self._loaded.values()]
 
 
-def load_policy(pack: str | None, pack_path: str | None, folder: Path) -> Policy:
+def load_policy(pack: str | None, pack_path: str | None, folder: str) -> Policy:
     """The policy that an assertion names.
 
     Args:
@@ -166,19 +166,16 @@ def read_policy(source: Source) -> Policy:
     return policy
 
 
-def _read(folder: Path, pack_path: str) -> bytes:
-    path = folder / pack_path
+def _read(folder: str, pack_path: str) -> bytes:
+    path = os.path.join(folder, pack_path)
     try:
-        if not path.is_file():
-            why = "is not a regular file" if path.exists() else "does not exist"
-        elif path.stat().st_size > MAX_POLICY_BYTES:
-            why = f"is larger than {MAX_POLICY_BYTES} bytes"
-        else:
-            return path.read_bytes()
+        # A pipe or a device would block, or never end.
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                return file.read(MAX_DOCUMENT_BYTES + 1)
+        why = "is not a regular file" if os.path.exists(path) else "does not exist"
     except OSError as error:
-        why = f"can't be read: {error.strerror or type(error).__name__}"
-    except ValueError:
-        why = "has a name that can't be a file's"
+        why = f"can't be read: {error.strerror}"
     raise PolicyNotFoundError(
         Mistake(
             "policy_unreadable",
@@ -192,9 +189,5 @@ def _read(folder: Path, pack_path: str) -> bytes:
 
 @cache
 def _bundled(name: str) -> Policy:
-    file = _bundled_folder() / f"{name}.yaml"
-    return read_policy(read_source(file.read_bytes(), name=file.name))
-
-
-def _bundled_folder() -> Path:
-    return Path(__file__).parent / "bundled"
+    with open(os.path.join(_BUNDLED, f"{name}.yaml"), "rb") as file:
+        return read_policy(read_source(file.read(), name=f"{name}.yaml"))
