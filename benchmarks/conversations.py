@@ -3,7 +3,7 @@
 Conversation `index` depends on `(seed, index)` only, so any part of a corpus can be made anywhere and is the same
 bytes on every Python: nothing but `random()` is asked of the generator, whose sequence for a seed is fixed by the
 standard library's documentation. One conversation is a shop's customer asking for a refund: about 40 turns, 25
-spans and 20 KB of JSON, an eighth of the turns outside ASCII, some with a test card number or an example.com
+spans and 19 KB of JSON, an eighth of the turns outside ASCII, some with a test card number or an example.com
 address. Some agents do what they say, some don't.
 """
 

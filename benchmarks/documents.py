@@ -14,13 +14,13 @@ import yaml
 
 from averment import Document
 from averment.text.source import read_source
-from peer import NOT_INSTALLED, Peer
+from peer import INSTALL, NOT_INSTALLED, Peer
 from timing import Case, medians, table
 
 __all__ = ["assertions", "report"]
 
 _COUNT = 5_000
-_ROUNDS = 5
+_ROUNDS = 3
 _TARGET = 0.5
 
 Text = Callable[[list[dict[str, Any]]], str]
@@ -44,7 +44,9 @@ def _assertion(index: int, mark: str) -> dict[str, Any]:
 
 
 def _block(items: list[dict[str, Any]]) -> str:
-    body = yaml.dump(items, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper), sort_keys=False, width=2**20)
+    body = yaml.dump(
+        items, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper), sort_keys=False, width=2**20
+    )
     return "version: 1\nassertions:\n" + "".join(f"  {line}\n" for line in body.splitlines())
 
 
@@ -98,7 +100,9 @@ def report(_: int, hotato: str | None) -> None:
 
     rows = [[name, f"{seconds:.3f}", f"{seconds / _COUNT * 1e6:.0f}"] for name, seconds in found.items()]
     if hotato is None:
-        rows.append([f"hotato: {NOT_INSTALLED}", "", ""])
+        rows.append([NOT_INSTALLED, "-", "-"])
     table(f"Documents: {_COUNT:,} assertions, CPU", ["", "seconds", "us each"], rows)
     slowest = max(found[f"{name}: read and check"] for name in spellings)
     print(f"slowest spelling: {slowest:.2f} s (target: {_TARGET})")
+    if hotato is None:
+        print(INSTALL)

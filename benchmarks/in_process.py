@@ -11,7 +11,7 @@ from typing import Any
 
 import averment
 from conversations import conversation_bytes
-from peer import NOT_INSTALLED, Peer
+from peer import INSTALL, NOT_INSTALLED, Peer
 from timing import cpu, medians, table
 
 __all__ = ["report"]
@@ -40,7 +40,9 @@ def report(conversations: int, hotato: str | None) -> None:
     cases = {
         "json.loads (decode floor)": _each(json.loads, lines),
         "Evidence.from_bytes": _each(averment.Evidence.from_bytes, lines),
-        "Evidence.from_bytes and its digest": _each(lambda line: averment.Evidence.from_bytes(line).sha256, lines),
+        "Evidence.from_bytes and its digest": _each(
+            lambda line: averment.Evidence.from_bytes(line).sha256, lines
+        ),
         "naive loop of re searches": _each(naive, texts),
         "run_plan, evidence and digest ready": _each(lambda one: averment.run_plan(plan, one), evidence),
         "Envelope.to_json": _each(lambda one: one.to_json(), envelopes),
@@ -62,11 +64,16 @@ def report(conversations: int, hotato: str | None) -> None:
 
     total = found["bytes in, envelope bytes out"]
     rows = [
-        [name, f"{seconds / conversations * 1e6:,.0f}", f"{conversations / seconds:,.0f}", f"{seconds / total:.2f}"]
+        [
+            name,
+            f"{seconds / conversations * 1e6:,.0f}",
+            f"{conversations / seconds:,.0f}",
+            f"{seconds / total:.2f}",
+        ]
         for name, seconds in found.items()
     ]
     if hotato is None:
-        rows.append([f"hotato: {NOT_INSTALLED}", "", "", ""])
+        rows.append([NOT_INSTALLED, "-", "-", "-"])
     size = sum(map(len, lines)) / conversations / 1000
     table(
         f"In process: {len(plan.entries)} assertions, {len(plan.patterns)} patterns, {conversations} conversations of "
@@ -75,8 +82,12 @@ def report(conversations: int, hotato: str | None) -> None:
         rows,
     )
     statuses = [result.status.value for envelope in envelopes for result in envelope.results]
-    print("verdicts:", ", ".join(f"{statuses.count(name)} {name}" for name in ("PASS", "FAIL", "INCONCLUSIVE")))
-    if hotato is not None:
+    print(
+        "verdicts:", ", ".join(f"{statuses.count(name)} {name}" for name in ("PASS", "FAIL", "INCONCLUSIVE"))
+    )
+    if hotato is None:
+        print(INSTALL)
+    else:
         print(f"equal statuses: all {len(statuses)}")
         ratio = found[everything] / total
         lean = found[judge] / found["run_plan, evidence and digest ready"]

@@ -6,14 +6,15 @@ import json
 import subprocess
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from timing import Case
 
-__all__ = ["NOT_INSTALLED", "Peer"]
+__all__ = ["INSTALL", "NOT_INSTALLED", "Peer"]
 
-NOT_INSTALLED = (
-    "not installed: python -m venv SIDE && SIDE/bin/pip install hotato==1.20.0, then --hotato SIDE/bin/python"
+NOT_INSTALLED = "hotato: not installed"
+INSTALL = (
+    "to compare: python -m venv SIDE && SIDE/bin/pip install hotato==1.20.0, then --hotato SIDE/bin/python"
 )
 _HERE = Path(__file__).parent
 
@@ -30,7 +31,7 @@ class Peer:
             text=True,
         )
 
-    def __enter__(self) -> Peer:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -7,12 +7,15 @@ measures one point, in a process of its own so that its peak memory is its own, 
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
+
+from timing import table
 
 __all__ = ["report"]
 
@@ -60,7 +63,8 @@ def _document(dimension: str, size: int) -> bytes:
         items = assertions(size)
     elif dimension == "when chain":
         chained: list[dict[str, Any]] = [
-            {"id": f"a{index}", "kind": "phrase", "regex": "refund", "when": f"a{index + 1}"} for index in range(size)
+            {"id": f"a{index}", "kind": "phrase", "regex": "refund", "when": f"a{index + 1}"}
+            for index in range(size)
         ]
         items = [*chained, {"id": f"a{size}", "kind": "phrase", "regex": "refund"}]
     else:
@@ -98,7 +102,7 @@ def _measure(dimension: str, size: int) -> dict[str, float]:
     clock.append(time.process_time())
     envelope.to_json()
     clock.append(time.process_time())
-    spent = [end - start for start, end in zip(clock, clock[1:], strict=False)]
+    spent = [end - start for start, end in itertools.pairwise(clock)]
     unit = 1 if sys.platform == "darwin" else 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
     return {**dict(zip(_STEPS, spent, strict=True)), "peak": float(peak)}
@@ -106,5 +110,3 @@ def _measure(dimension: str, size: int) -> dict[str, float]:
 
 if __name__ == "__main__":
     print(json.dumps(_measure(sys.argv[1], int(sys.argv[2]))))
-else:
-    from timing import table

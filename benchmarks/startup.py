@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from conversations import conversation, conversation_bytes
-from peer import NOT_INSTALLED
+from peer import INSTALL, NOT_INSTALLED
 from timing import medians, table, wall
 
 __all__ = ["report"]
@@ -25,7 +25,9 @@ def report(_: int, hotato: str | None) -> None:
     """Measure and print the section."""
     averment = str(Path(sys.executable).with_name("averment"))
     with tempfile.TemporaryDirectory() as folder:
-        whole, transcript, trace = (str(Path(folder, name)) for name in ("c.json", "transcript.json", "trace.jsonl"))
+        whole, transcript, trace = (
+            str(Path(folder, name)) for name in ("c.json", "transcript.json", "trace.jsonl")
+        )
         record = conversation(_SEED, 0)
         meta = {"_meta": True, "schema": "hotato.voice_trace.v1"}
         Path(whole).write_bytes(conversation_bytes(_SEED, 0))
@@ -43,7 +45,14 @@ def report(_: int, hotato: str | None) -> None:
         if hotato is not None:
             commands["python -c pass (hotato's)"] = [hotato, "-c", "pass"]
             script = str(Path(hotato).with_name("hotato"))
-            commands["hotato assert run, two parts"] = [script, "assert", "run", "--assertions", _DOCUMENT, *parts]
+            commands["hotato assert run, two parts"] = [
+                script,
+                "assert",
+                "run",
+                "--assertions",
+                _DOCUMENT,
+                *parts,
+            ]
         # Everyone's bytecode is cached, as it is after an installation; the round that doesn't count writes it.
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": folder, "PYTHONDONTWRITEBYTECODE": ""}
         # hotato reads `pack_path` relative to the working folder.
@@ -53,10 +62,14 @@ def report(_: int, hotato: str | None) -> None:
     floor = found["python -c pass"]
     rows = [[name, f"{seconds * 1e3:.1f}", f"{seconds / floor:.1f}"] for name, seconds in found.items()]
     if hotato is None:
-        rows.append([f"hotato: {NOT_INSTALLED}", "", ""])
+        rows.append([NOT_INSTALLED, "-", "-"])
     table("Start-up: one conversation, wall", ["", "ms", "x python"], rows)
     ours = found["averment run DOC, two parts"]
-    print(f"averment run / python -c pass: {found['averment run DOC CONVERSATION'] / floor:.1f} (target: at most 8)")
-    if hotato is not None:
+    print(
+        f"averment run / python -c pass: {found['averment run DOC CONVERSATION'] / floor:.1f} (target: at most 8)"
+    )
+    if hotato is None:
+        print(INSTALL)
+    else:
         theirs = found["hotato assert run, two parts"]
         print(f"averment run / hotato assert run: {ours / theirs:.2f} (target: at most 0.5)")

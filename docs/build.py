@@ -10,11 +10,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import click
-from click.testing import CliRunner
-
 from averment.assertions import KINDS
-from averment.cli.main import app
+from averment.cli.main import COMMANDS, command_parser, overview
 from averment.report.kinds import as_markdown, headline
 
 __all__ = ["pages", "write"]
@@ -51,17 +48,14 @@ def _index() -> str:
 
 
 def _command_line() -> str:
-    lines = ["# Command line", "", "What `--help` says, for each command.", "", *_help()]
-    for name in app.list_commands(click.Context(app)):
-        lines += [f"## averment {name}", "", *_help(name)]
+    lines = ["# Command line", "", "What `--help` says, for each command.", "", *_block(overview())]
+    for name in COMMANDS:
+        lines += [f"## averment {name}", "", *_block(command_parser(name).format_help())]
     return "\n".join(lines)
 
 
-def _help(*words: str) -> list[str]:
-    shown = CliRunner().invoke(
-        app, [*words, "--help"], prog_name="averment", terminal_width=100, catch_exceptions=False
-    )
-    return ["```text", shown.output.rstrip("\n"), "```", ""]
+def _block(text: str) -> list[str]:
+    return ["```text", text.rstrip("\n"), "```", ""]
 
 
 if __name__ == "__main__":

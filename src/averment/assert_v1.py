@@ -51,9 +51,17 @@ def build_context(
         UsageError: a part is given both as a value and as a file.
         EvidenceError: something can't be read.
     """
-    pairs = {"transcript": (transcript, transcript_path), "spans": (spans, trace_path), "state": (state, state_path)}
+    pairs = {
+        "transcript": (transcript, transcript_path),
+        "spans": (spans, trace_path),
+        "state": (state, state_path),
+    }
     problems = [
-        Problem(code="given_twice", message=f"`{name}` is given both as a value and as a file", mend="Give one of them.")
+        Problem(
+            code="given_twice",
+            message=f"`{name}` is given both as a value and as a file",
+            mend="Give one of them.",
+        )
         for name, (value, path) in pairs.items()
         if value is not None and path is not None
     ]

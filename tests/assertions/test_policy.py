@@ -72,8 +72,8 @@ def test_rule_ids_choose_rules(judge: Fixture) -> None:
     assert judge(policy(rule_ids=["no-oath"]), transcript=turns)["status"] == "PASS"
     result = judge(policy(rule_ids=["say-bye", "no-slang"]), transcript=turns)
     assert [violation["rule"] for violation in result["matched_rules"]] == ["no-slang", "say-bye"]
-    for every in ([], None):
-        assert len(judge(policy(rule_ids=every), transcript=turns)["matched_rules"]) == 2
+    assert len(judge(policy(rule_ids=[]), transcript=turns)["matched_rules"]) == 2
+    assert len(judge(policy(rule_ids=None), transcript=turns)["matched_rules"]) == 2
 
 
 def test_an_unknown_rule_id_is_refused_with_the_nearest() -> None:
@@ -133,11 +133,21 @@ def test_a_disclosure_is_not_called_missing_where_the_transcript_is_incomplete(
     assert [violation["rule"] for violation in result["matched_rules"]] == ["no-slang"]
 
 
+def test_grounds_are_ascending_whatever_the_order_of_the_rules(judge: Fixture, house: Path) -> None:
+    """Turns of several rules are joined in the order of the transcript."""
+    for kind in ("banned", "required_disclosure"):
+        rules = [{"id": word, "type": kind, "regex": word} for word in ("late", "early")]
+        house.write_text(json.dumps({"rules": rules}))
+        turns = [{"text": {1: "early", 8: "late"}.get(index, "")} for index in range(9)]
+        assert judge(policy(), transcript=turns)["turns"] == [1, 8]
+
+
 def test_unsafe_rule_ids_stay_out_of_the_public_reason(judge: Fixture, house: Path) -> None:
     """A public reason has safe names only."""
-    house.write_text(json.dumps({"rules": [{"id": "no slang", "type": "banned", "regex": "slang"}]}))
+    rules = [{"id": name, "type": "banned", "regex": "slang"} for name in ("safe", "no slang")]
+    house.write_text(json.dumps({"rules": rules}))
     result = judge(policy(), transcript=GOOD)
-    assert result["public_reason"] == "1 rules violated"
+    assert result["public_reason"] == "2 rules violated"
     assert "no slang" in result["reason"]
 
 

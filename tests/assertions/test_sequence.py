@@ -90,7 +90,7 @@ def test_steps_of_every_kind_stand_in_one_sequence(judge: Fixture) -> None:
         {"type": "http_exchange", "method": "POST", "time_sec": 4},
         {"type": "dtmf", "time_sec": 1},
     ]
-    steps = [
+    steps: list[dict[str, Any]] = [
         {"phrase": "moment", "role": "assistant"},
         {"span_type": "dtmf"},
         {"tool": "refund", "args_subset": {"id": 1}},
@@ -333,7 +333,8 @@ def test_http_steps_look_at_the_coverage_of_http(judge: Fixture, gapped: Fixture
 def test_unrecorded_arguments_leave_the_verdict_open(judge: Fixture, gapped: Fixture) -> None:
     """A call that may be the one, or the forbidden one, hangs on its arguments."""
     hidden = {"args": None, "args_state": "redacted"}
-    evidence = gapped({}, [hidden, {}], trace=[call("a", {"id": 1}), call("b", {"id": 1})])
+    spans = [call("a", {"id": 1}), call("b", {"id": 1}), call("a", {"id": 2})]
+    evidence = gapped({}, [hidden], trace=spans)
     one = {"tool": "a", "args_subset": {"id": 1}}
     for asked in (
         sequence(one, {"tool": "b"}),
@@ -349,8 +350,25 @@ def test_unrecorded_arguments_leave_the_verdict_open(judge: Fixture, gapped: Fix
     assert judge(sequence({"tool": "a", "args_subset": {}}), evidence)["status"] == "PASS"
     result = judge(sequence({"tool": "b"}, one), evidence)
     assert (result["status"], result["code"]) == ("FAIL", "wrong_order")
-    result = judge(sequence(one, {"tool": "c"}), evidence)
+
+
+@pytest.mark.parametrize("unordered", [True, False])
+def test_a_fail_blames_what_fails_however_unknown_calls_turn_out(
+    judge: Fixture, gapped: Fixture, unordered: bool
+) -> None:
+    """The step that hangs on unrecorded arguments may have happened; the other never does."""
+    evidence = gapped({}, [{"args": None, "args_state": "absent"}], trace=[call("a", {"id": 1})])
+    steps = [{"tool": "a", "args_subset": {"id": 1}}, {"tool": "c"}]
+    result = judge(sequence(*steps, unordered=unordered), evidence)
     assert (result["code"], result["reason"]) == ("not_found", "step 2 of 2 (a call of `c`) never happens")
+
+
+def test_turns_among_the_grounds_are_ascending(judge: Fixture) -> None:
+    """Times may place a later turn of the transcript first; its index is still told in order."""
+    turns = [{"text": "two", "start": 2}, {"text": "one", "start": 1}]
+    asked = sequence({"phrase": "one"}, {"phrase": "two"}, {"span_type": "dtmf"})
+    result = judge(asked, transcript=turns, trace=[{"type": "dtmf", "time_sec": 3}])
+    assert (result["status"], result["turns"]) == ("PASS", [0, 1])
 
 
 def test_unreadable_arguments_have_a_code_of_their_own(judge: Fixture) -> None:

@@ -13,7 +13,7 @@ def answered(result: Any = None, name: str = "refund", **fields: Any) -> dict[st
     return {"type": "tool_call", "name": name, "result": result, **fields}
 
 
-def tool_result(name: str = "refund", **fields: Any) -> dict[str, Any]:
+def tool_result(name: Any = "refund", **fields: Any) -> dict[str, Any]:
     return {"kind": "tool_result", "name": name, **fields}
 
 
@@ -29,7 +29,8 @@ def test_a_result_that_matches_passes_with_the_calls_that_answered_so(judge: Fix
 def test_without_an_expected_result_any_mapping_will_do(judge: Fixture) -> None:
     """A tool that answered with an object has answered; as in the reference nothing else has."""
     assert judge(tool_result(), trace=TWO)["tool_calls"] == ["c_0", "c_1"]
-    for nothing in (None, "done", [{}], 5):
+    others: list[Any] = [None, "done", [{}], 5]
+    for nothing in others:
         assert judge(tool_result(), trace=[answered(nothing)])["code"] == "value_mismatch"
 
 

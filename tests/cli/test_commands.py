@@ -93,7 +93,7 @@ def test_exit_codes(shell: Shell, line: str, code: int) -> None:
     """0 yes, 1 no, 2 no verdict; every refusal says an error code on standard error."""
     done = shell(line)
     assert done.returncode == code, done.stderr
-    if code == 2 and "refuse" not in line and line != "averment":
+    if code == 2 and "refuse" not in line:
         assert "error[" in done.stderr
         assert not done.stdout
 
@@ -271,18 +271,44 @@ def test_the_demo_catches_the_agent_and_shows_where_the_envelope_is(shell: Shell
 
 
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
-def test_completion_scripts_are_printed(shell: Shell, name: str) -> None:
-    """Each shell's script asks averment for its completions."""
-    assert "_AVERMENT_COMPLETE" in shell(f"averment completion {name}").stdout
+def test_completion_scripts_know_commands_and_options(shell: Shell, name: str) -> None:
+    """Each shell's script names every command and its options."""
+    script = shell(f"averment completion {name}").stdout
+    assert "completion" in script
+    assert "inconclusive-policy" in script
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
-def test_commands_and_options_complete(shell: Shell) -> None:
-    """Words are completed by averment itself."""
-    done = shell("COMP_WORDS='averment ru' COMP_CWORD=1 averment", _AVERMENT_COMPLETE="bash_complete")
-    assert "plain,run" in done.stdout
-    done = shell("COMP_WORDS='averment run --form' COMP_CWORD=2 averment", _AVERMENT_COMPLETE="bash_complete")
-    assert "plain,--format" in done.stdout
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("averment ru", "run"), ("averment run --form", "--format"), ("averment schema env", "envelope")],
+)
+def test_words_complete_in_bash(shell: Shell, words: str, expected: str) -> None:
+    """The script, sourced, completes commands, options and choices."""
+    line = (
+        f"COMP_WORDS=({words}); COMP_CWORD={len(words.split()) - 1}; _shtab_averment; echo ${{COMPREPLY[@]}}"
+    )
+    assert (
+        shell(f"averment completion bash > c.sh && bash -c 'source ./c.sh; {line}'").stdout.strip()
+        == expected
+    )
+
+
+def test_a_mistyped_option_or_command_names_the_nearest(shell: Shell) -> None:
+    """Usage mistakes are problems like any other."""
+    assert "did you mean `--format`?" in shell("averment run d.yaml good.json --fromat json").stderr
+    assert "did you mean `run`?" in shell("averment rnu").stderr
+    assert "required: DOC\n" in shell("averment run").stderr
+
+
+def test_options_stand_anywhere(shell: Shell) -> None:
+    """Before, between or after the files."""
+    for line in (
+        "--format json d.yaml good.json",
+        "d.yaml --format json good.json",
+        "d.yaml good.json --format json",
+    ):
+        assert json.loads(shell(f"averment run {line}").stdout)["exit_code"] == 0
 
 
 @pytest.mark.parametrize("name", ["document", "envelope", "evidence"])

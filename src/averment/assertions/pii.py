@@ -63,7 +63,7 @@ class Pii(Assertion, frozen=True, kw_only=True, tag="pii"):
                 {"detector": hit.detector, "turn": index, "role": view.turns[index].role_raw}
                 for index, hit in found
             ]
-            turns = sorted({index for index, _ in found})
+            turns = list(dict.fromkeys(index for index, _ in found))
             counts = Counter(hit.detector for _, hit in found)
             names = ", ".join(sorted(counts))
             return failed(

@@ -63,8 +63,8 @@ class Sequence(CallAssertion, frozen=True, kw_only=True, tag="sequence"):
 
     Events are spans in trace order and turns in transcript order. Steps that look at both need times on one clock, or
     there is no order to speak of. An `absent` step says that no such event stands between its neighbours (or before
-    the first, after the last). `strict` allows no other tool call between the first and the last step; `unordered`
-    asks for every step once, in any order.
+    the first, after the last). `strict` allows no other tool call between the first and the last step. `unordered`
+    asks for every step at an event of its own, in any order, and for no event of an `absent` step anywhere.
 
     PASS: there is a way to place all steps.
     FAIL: there is none; the grounds are the steps that could be placed.
@@ -121,7 +121,7 @@ class Sequence(CallAssertion, frozen=True, kw_only=True, tag="sequence"):
             forbidding.append("executions")
         channels = dict.fromkeys([*(_channel(step) for step in self.steps), *forbidding])
         reads_turns = "transcript" in channels
-        reads_spans = len(channels) > reads_turns
+        reads_spans = any(channel != "transcript" for channel in channels)
 
         def check(view: View, _: Earlier) -> Finding:
             for channel in channels:

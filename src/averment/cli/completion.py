@@ -1,28 +1,43 @@
-"""`averment completion`: the script that makes a shell complete commands and options."""
+"""`averment completion`.
+
+Print the script that makes a shell complete commands and options.
+
+Examples:
+  averment completion bash >> ~/.bashrc
+  averment completion zsh > "${fpath[1]}/_averment"
+  averment completion fish > ~/.config/fish/completions/averment.fish
+"""
 
 from __future__ import annotations
 
-import click
+import argparse
 
-__all__ = ["command"]
+from averment.cli.parser import Parser
+from averment.errors import ExitCode
+
+__all__ = ["configure", "execute"]
 
 
-@click.command("completion")
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def command(shell: str) -> None:
-    """Print the completion script for a shell.
+def configure(parser: Parser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("shell", choices=["bash", "zsh", "fish"], help="the shell")
 
-    \b
-    bash: averment completion bash >> ~/.bashrc
-    zsh:  averment completion zsh >> ~/.zshrc
-    fish: averment completion fish > ~/.config/fish/completions/averment.fish
-    """  # noqa: D301 - click keeps the lines of a paragraph that starts with a backspace
-    from click.shell_completion import get_completion_class
 
-    from averment.cli.main import app
+def execute(args: argparse.Namespace) -> int:
+    """Prints the script; file names complete wherever an argument is one."""
+    import shtab
+
+    from averment.cli.main import COMMANDS, command_parser
     from averment.cli.outputs import say
 
-    script = get_completion_class(shell)
-    if script is None:  # the choice above admits only shells that click knows
-        raise click.UsageError(f"no completion for {shell}")
-    say(script(app, {}, "averment", "_AVERMENT_COMPLETE").source())
+    parser = argparse.ArgumentParser(prog="averment")
+    parser.add_argument("--version", action="store_true", help="show the version")
+    commands = parser.add_subparsers()
+    for name, about in COMMANDS.items():
+        known = command_parser(name)
+        for action in known._actions:  # noqa: SLF001 - argparse has no public list of them
+            if action.metavar in {"FILE", "DOC", "CONVERSATION"}:
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
+        commands.add_parser(name, parents=[known], add_help=False, help=about)
+    say(shtab.complete(parser, shell=args.shell))
+    return ExitCode.YES

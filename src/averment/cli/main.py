@@ -1,6 +1,7 @@
 """The command line: `averment COMMAND`, and the one place where errors become exit codes.
 
-Each command is a module of its own, imported when it is called, so that start-up pays for one command only.
+Each command is a module with `configure(parser)` and `execute(args)`, imported when it is called, so that start-up
+pays for one command only.
 """
 
 from __future__ import annotations
@@ -8,17 +9,17 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
-
-import click
+from contextlib import suppress
+from typing import Any, NoReturn
 
 from averment._version import __version__
-from averment.cli.outputs import ReaderGoneError
-from averment.errors import AvermentError, ExitCode
+from averment.cli.outputs import ReaderGoneError, say
+from averment.cli.parser import Parser, parse
+from averment.errors import AvermentError, ExitCode, Problem, UsageError, nearest
 
-__all__ = ["app", "main"]
+__all__ = ["COMMANDS", "command_parser", "main", "overview"]
 
-_COMMANDS = {
+COMMANDS = {
     "run": "Judge conversations by an assertion document.",
     "check": "Find every mistake in assertion documents.",
     "kinds": "What can be asserted: all kinds, or one with its fields.",
@@ -28,81 +29,92 @@ _COMMANDS = {
 }
 
 
-class _Commands(click.Group):
-    """The commands, by name; only the one that is called is imported."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
-        if cmd_name not in _COMMANDS:
-            return None
-        command: click.Command = importlib.import_module(f"averment.cli.{cmd_name}").command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
-
-
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="averment", message="%(prog)s %(version)s")
-def app() -> None:
-    """Deterministic, evidence-bound verdicts for AI agents: what was done, not what was said.
-
-    Exit codes, everywhere: 0 the gate says yes; 1 the gate says no; 2 no verdict (refusal, usage, bad input);
-    3 internal error.
-    """
-
-
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """Runs the command line and exits with its code."""
-    sys.exit(_run(args))
+    sys.exit(int(_guarded(sys.argv[1:] if args is None else list(args))))
 
 
-def _run(args: Sequence[str] | None) -> int:
+def command_parser(name: str) -> Parser:
+    """The parser of one command."""
+    module = _module(name)
+    parser = Parser(f"averment {name}", (module.__doc__ or "").partition("\n\n")[2].strip())
+    module.configure(parser)
+    return parser
+
+
+def overview() -> str:
+    """What `averment --help` says."""
+    width = max(map(len, COMMANDS))
+    commands = "\n".join(f"  {name:<{width}}  {about}" for name, about in COMMANDS.items())
+    return (
+        "usage: averment COMMAND ...\n\n"
+        "Deterministic, evidence-bound verdicts for AI agents: what was done, not what was said.\n\n"
+        f"commands:\n{commands}\n\n"
+        "options:\n  -h, --help  Show this message, or with a command its own.\n  --version   Show the version.\n\n"
+        "Exit codes, everywhere: 0 the gate says yes; 1 the gate says no; 2 no verdict (refusal, usage,\n"
+        "bad input); 3 internal error.\n"
+    )
+
+
+def _guarded(args: list[str]) -> int:
     try:
-        code = app.main(
-            args=None if args is None else list(args), prog_name="averment", standalone_mode=False
-        )
-        sys.stdout.flush()
-    except click.exceptions.Exit as error:
-        return error.exit_code
-    except click.ClickException as error:
-        _complain(f"error[usage]: {error.format_message()}", _hint(error))
-        return ExitCode.NO_VERDICT
+        return _dispatch(args)
     except AvermentError as error:
         _complain(str(error))
         return ExitCode.NO_VERDICT
-    except (KeyboardInterrupt, click.Abort):
-        _complain("error[interrupted]: stopped before a verdict")
-        return ExitCode.INTERNAL
     except ReaderGoneError:
         return ExitCode.NO_VERDICT
+    except KeyboardInterrupt:
+        _complain("error[interrupted]: stopped before a verdict")
+        return ExitCode.INTERNAL
     except Exception as error:  # noqa: BLE001 - whatever else: exit 3, never a traceback
         _complain(
-            f"error[internal_error]: {type(error).__name__}; this is a defect of averment, please report it",
-            "    set AVERMENT_TRACEBACK=1 to see where; a traceback can show evidence",
+            f"error[internal_error]: {type(error).__name__}; this is a defect of averment, please report it\n"
+            "    set AVERMENT_TRACEBACK=1 to see where; a traceback can show evidence"
         )
         _trace()
         return ExitCode.INTERNAL
-    return code if isinstance(code, int) else ExitCode.YES
 
 
-def _complain(*lines: str | None) -> None:
-    text = "\n".join(line for line in lines if line)
-    click.echo(text.encode("utf-8", "backslashreplace"), err=True)
+def _dispatch(args: list[str]) -> int:
+    name = args[0] if args else None
+    if name in {"-h", "--help"}:
+        say(overview())
+        return ExitCode.YES
+    if name == "--version":
+        say(f"averment {__version__}\n")
+        return ExitCode.YES
+    if name not in COMMANDS:
+        raise UsageError(
+            Problem(
+                code="usage",
+                message="a command is missing" if name is None else f"there is no command `{name}`",
+                expected=f"one of {', '.join(COMMANDS)}",
+                nearest=None if name is None else nearest(name, COMMANDS),
+                mend="See `averment --help`.",
+            )
+        )
+    try:
+        arguments = parse(command_parser(name), args[1:])
+    except SystemExit:  # `--help` has been shown
+        return ExitCode.YES
+    code: int = _module(name).execute(arguments)
+    return code
 
 
-def _hint(error: click.ClickException) -> str | None:
-    if isinstance(error, click.UsageError) and error.ctx is not None:
-        return f"    see `{error.ctx.command_path} --help`"
-    return None
+def _module(name: str) -> Any:
+    return importlib.import_module(f"averment.cli.{name}")
+
+
+def _complain(text: str) -> None:
+    with suppress(ReaderGoneError):
+        say(f"{text}\n", err=True)
 
 
 def _trace() -> None:
     import os
-    import traceback
 
     if os.environ.get("AVERMENT_TRACEBACK"):
+        import traceback
+
         traceback.print_exc()

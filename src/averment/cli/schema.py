@@ -1,18 +1,28 @@
-"""`averment schema`: JSON Schemas for editors and consumers."""
+"""`averment schema`.
+
+Print the JSON Schema (2020-12) of assertion documents, envelopes or evidence.
+"""
 
 from __future__ import annotations
 
-import click
+import argparse
 
-__all__ = ["command"]
+from averment.cli.parser import Parser
+from averment.errors import ExitCode
+
+__all__ = ["configure", "execute"]
 
 
-@click.command("schema")
-@click.argument("name", type=click.Choice(["document", "envelope", "evidence"]))
-def command(name: str) -> None:
-    """Print the JSON Schema (2020-12) of assertion documents, envelopes or evidence."""
+def configure(parser: Parser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("name", choices=["document", "envelope", "evidence"], help="whose schema")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Prints the schema."""
     from averment.cli.outputs import say
     from averment.report.schemas import schema
     from averment.text.jsontext import pretty
 
-    say(pretty(schema(name)))
+    say(pretty(schema(args.name)))
+    return ExitCode.YES

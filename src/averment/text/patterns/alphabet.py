@@ -1,7 +1,7 @@
-"""Which characters a set can match, as bit masks small enough to compute with.
+r"""Which characters a set can match, as bit masks small enough to compute with.
 
-Unicode is cut into *atoms*: every ASCII character is one, and the rest falls into a few classes by what `\\w`,
-`\\d` and `\\s` say, plus one class per non-ASCII literal of the pattern (all characters that equal it but for
+Unicode is cut into *atoms*: every ASCII character is one, and the rest falls into a few classes by what `\w`,
+`\d` and `\s` say, plus one class per non-ASCII literal of the pattern (all characters that equal it but for
 case). A set becomes the mask of the atoms it may meet. The mask never misses an atom that the set meets, and may
 hold more: those who use it (the analysis, the gate) err to the safe side then. On ASCII it is exact.
 """
@@ -31,6 +31,7 @@ _PARTNERED = frozenset(map(ord, "iIkKsS"))
 # Atoms beyond ASCII.
 _PARTNER, _OTHER_WORD, _OTHER_DIGIT, _OTHER_SPACE, _OTHER = (1 << n for n in range(128, 133))
 _FIRST_LITERAL = 133
+_BEYOND_ALL = _PARTNER | _OTHER_WORD | _OTHER_DIGIT | _OTHER_SPACE | _OTHER
 _BEYOND = {r"\d": _OTHER_DIGIT, r"\w": _OTHER_DIGIT | _OTHER_WORD | _PARTNER, r"\s": _OTHER_SPACE}
 
 
@@ -64,8 +65,9 @@ def ascii_mask(chars: Chars) -> int:
             low, high = item
             if low < 128:
                 mask |= (1 << min(high, 127) + 1) - (1 << low)
-            if high > 127:
-                partners |= sum(1 << ord(c) for point, c in _PARTNERS.items() if low <= point <= high)
+            for point, letter in _PARTNERS.items():
+                if low <= point <= high:
+                    partners |= 1 << ord(letter)
     if chars.ignore_case:
         if not chars.ascii_only:
             mask |= partners
@@ -118,9 +120,7 @@ class Alphabet:
         if not chars.ascii_only:
             for item in chars.items:
                 if isinstance(item, str):
-                    outside = _BEYOND.get(item.lower(), 0)
-                    rest = _OTHER_WORD | _OTHER_DIGIT | _OTHER_SPACE | _OTHER
-                    covered |= outside & ~_PARTNER if item in _BEYOND else rest & ~outside
+                    covered |= _BEYOND[item] if item in _BEYOND else _BEYOND_ALL & ~_BEYOND[item.lower()]
         return self.beyond & ~covered
 
     def _category(self, category: str, chars: Chars) -> int:
@@ -137,6 +137,3 @@ class Alphabet:
         if category in _BEYOND:
             return _BEYOND[category] | literals
         return (_BEYOND_ALL & ~_BEYOND[category.lower()]) | literals
-
-
-_BEYOND_ALL = _PARTNER | _OTHER_WORD | _OTHER_DIGIT | _OTHER_SPACE | _OTHER

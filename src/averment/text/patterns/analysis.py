@@ -1,8 +1,9 @@
 """How many steps plain `re` can need at most: a proof, or none.
 
 **What is counted.** `re` backtracks: from one place in the text it follows one way through the pattern after the
-other. Call a *run* such a way, up to some position of the text: the sequence of pattern elements that consumed the
-characters so far. `re` never follows one run twice from one starting place (backtracking tries *other* ways), so
+other. Call a *run* such a way, up to some position of the text: the pattern elements that consumed the characters
+so far, and the choices between them. `re` follows no run twice from one starting place (backtracking tries *other*
+ways), so
 
     steps  <=  sum over positions k of the text, over runs alive at k, of the work at k            (1)
 
@@ -15,7 +16,7 @@ either way, look-ahead is a side branch that reads on and dies, a back-reference
 it matches is a text of that group, so runs map one to one into runs of the copy), and a counted repeat too large
 to be unrolled is an uncounted one (only where its body consumes something, so that iterations can't hide).
 Then the number of runs alive at k in each program state is a vector of counts; reading a character multiplies
-it by a matrix of natural numbers; the matrices are monotone. `_Runs.explore` follows the vectors through every
+it by a matrix of natural numbers; the matrices are monotone. `runs.py` follows the vectors through every
 possible text. Per set of states it keeps the componentwise maximum of the counts seen, and sets a count to
 infinity when it keeps growing. It stops at a fixed point, which covers every text, or when its budget is spent:
 then nothing is proved.
@@ -33,21 +34,14 @@ position, over all texts.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
 import msgspec
 
-from averment.text.patterns.alphabet import Alphabet
 from averment.text.patterns.program import (
-    CHAR,
-    CHECK,
-    MARK,
     PROGRAM_LIMIT,
-    SPLIT,
-    TEST,
-    Program,
     TooLargeError,
 )
+from averment.text.patterns.runs import Runs
 from averment.text.patterns.tree import (
     EMPTY,
     NEVER,
@@ -68,21 +62,11 @@ from averment.text.patterns.tree import (
 
 __all__ = ["Bound", "overall", "per_start"]
 
-_DEPTH = 150
-"""Zero-width moves in a row that are followed: more nested or optional parts than that are not analysed."""
-
 _UNROLLED = 20
 """Nodes up to which a counted repeat is unrolled."""
 
-_BUDGET = 4_000
-_BUDGET_PER_INSTRUCTION = 30
-"""Steps of one exploration: so many, plus so many for every instruction of the program."""
-
-_GROWTHS = 2
-"""How often a count may grow before it is taken to grow for ever."""
-
-_MOST = 1 << 40
-"""Counts are cut off here, so that numbers stay small; nothing near it is accepted."""
+_SMALL = 1_000
+"""The work up to which a pattern is accepted without exploration: it is that, whatever the text."""
 
 
 class Bound(msgspec.Struct, frozen=True):
@@ -110,8 +94,11 @@ class Bound(msgspec.Struct, frozen=True):
 
 def per_start(tree: Tree) -> Bound | None:
     """A bound that counts each attempt for itself: cheap, and never linear for patterns of unbounded reach."""
+    _, work = _all_ways(tree.root)
+    if work <= _SMALL:
+        return Bound(1 + int(work), 0, tree.root.most)
     try:
-        runs = _Runs(relaxed := _relaxed(tree.root, tree))
+        runs = Runs(relaxed := _relaxed(tree.root, tree))
         peak, infinite = runs.explore(runs.first, restarting=False)
     except TooLargeError:
         return None
@@ -121,7 +108,7 @@ def per_start(tree: Tree) -> Bound | None:
 def overall(tree: Tree) -> Bound | None:
     """A bound that counts the attempts at all positions together: it proves linear time where it can."""
     try:
-        runs = _Runs(relaxed := _relaxed(tree.root, tree))
+        runs = Runs(relaxed := _relaxed(tree.root, tree))
         peak, infinite = runs.explore(runs.first, restarting=True)
         linear = peak + runs.entry_work
         entry_peak = 0
@@ -133,6 +120,37 @@ def overall(tree: Tree) -> Bound | None:
     except TooLargeError:
         return None
     return Bound(linear, linear * entry_peak, relaxed.most)
+
+
+def _all_ways(node: Node) -> tuple[float, float]:
+    """In how many ways the node matches at most, and the work of going through all of them, in any text."""
+    match node:
+        case Chars() | Edge():
+            return 1, 1
+        case Sequence():
+            ways, work = 1.0, 0.0
+            for more, each in map(_all_ways, node.parts):
+                work += ways * each
+                ways *= more
+            return ways, work
+        case Choice():
+            options = [*map(_all_ways, node.options)]
+            return sum(ways for ways, _ in options), 1 + sum(work for _, work in options)
+        case Repeat() if node.high is not None and node.high <= _SMALL:
+            more, each = _all_ways(node.body)
+            total, ways, work = float(node.low == 0), 1.0, 1.0
+            for count in range(1, node.high + 1):
+                work += ways * (each + 1)
+                ways *= more
+                total += ways if count >= node.low else 0
+            return total, work
+        case Look():
+            return 1, 1 + _all_ways(node.body)[1]
+        case Atomic():
+            return _all_ways(node.body)
+        case Reference() if node.most is not None:
+            return 1, 1 + node.most
+    return math.inf, math.inf
 
 
 def _relaxed(root: Node, tree: Tree) -> Node:
@@ -196,272 +214,3 @@ def _size(node: Node) -> int:
         case Repeat():
             return 1 + _size(node.body) * (node.low + 1 if node.high is None else node.high)
     return 1
-
-
-_Guards = frozenset[int]
-_Element = int
-_Counts = dict[_Element, float]
-
-
-class _Runs:
-    """Counts of runs, per *element*: an instruction about to read a character, and the tests it must pass first.
-
-    Attributes:
-        first: the elements at the start of the pattern, with their counts.
-        entry_work: the work of entering the pattern.
-    """
-
-    __slots__ = (
-        "_before",
-        "_closures",
-        "_elements",
-        "_follow",
-        "_guards",
-        "_numbers",
-        "_program",
-        "_reads",
-        "_start",
-        "_work",
-        "entry_work",
-        "first",
-    )
-
-    def __init__(self, root: Node) -> None:
-        self._program = Program(root)
-        self._closures: dict[tuple[int, frozenset[int]], tuple[dict[tuple[int, _Guards], int], int]] = {}
-        self._numbers: dict[tuple[int, _Guards], _Element] = {}
-        self._elements: list[tuple[int, _Guards]] = []
-        self._follow: list[_Counts | None] = []
-        self._work: list[int] = []
-        self._cut_alphabet()
-        self.first, self.entry_work = self._enter(self._program.start)
-
-    def explore(self, seeds: _Counts, *, restarting: bool) -> tuple[int, set[_Element]]:
-        """Follow the counts through every text.
-
-        Args:
-            seeds: the counts to begin with.
-            restarting: whether the seeds are added at every position again, as a search does.
-
-        Returns:
-            The peak of the work of all elements with finite counts, and the elements with infinite ones.
-
-        Raises:
-            TooLargeError: the budget is spent.
-        """
-        seen: dict[tuple[int, tuple[_Element, ...]], list[float]] = {}
-        growths: dict[tuple[int, tuple[_Element, ...]], int] = {}
-        pending: list[tuple[int, tuple[_Element, ...]]] = []
-
-        def reach(before: int, vector: _Counts) -> None:
-            elements = tuple(sorted(vector))
-            guarded = any(self._elements[element][1] for element in elements)
-            key = (before if guarded else _ANYTHING, elements)
-            counts = [vector[element] for element in elements]
-            known = seen.get(key)
-            if known is not None:
-                if all(new <= old for new, old in zip(counts, known, strict=True)):
-                    return
-                growths[key] = growths.get(key, 0) + 1
-                forever = growths[key] > _GROWTHS
-                pairs = zip(counts, known, strict=True)
-                counts = [old if new <= old else math.inf if forever else new for new, old in pairs]
-            seen[key] = counts
-            pending.append(key)
-
-        if restarting:
-            for before in sorted({self._start, *self._before}):
-                reach(before, seeds)
-        else:
-            reach(_ANYTHING, seeds)
-        budget = _BUDGET + _BUDGET_PER_INSTRUCTION * len(self._program.code)
-        while pending:
-            before, elements = key = pending.pop()
-            vector = dict(zip(elements, seen[key], strict=True))
-            fresh = [e for e in elements if vector[e] != seeds.get(e)] if restarting else elements
-            letters = 0
-            for element in fresh or elements:
-                letters |= self._reads[self._elements[element][0]]
-            while letters:
-                letter = (letters & -letters).bit_length() - 1
-                letters &= letters - 1
-                budget -= len(elements)
-                if budget < 0:
-                    raise TooLargeError
-                after = self._read(vector, before, letter, seeds if restarting else {})
-                if after:
-                    reach(self._before[letter], after)
-        infinite = {
-            e
-            for (_, elements), counts in seen.items()
-            for e, c in zip(elements, counts, strict=True)
-            if c > _MOST
-        }
-        peak = 0
-        for (_, elements), counts in seen.items():
-            work = [
-                int(c) * self._work_after(e)
-                for e, c in zip(elements, counts, strict=True)
-                if e not in infinite
-            ]
-            peak = max(peak, sum(work))
-        return peak, infinite
-
-    def entries(self, infinite: Iterable[_Element]) -> list[_Element]:
-        """The elements of `infinite` that are entered from the others or from the start."""
-        inside = set(infinite)
-        entered = set(self.first)
-        for element in range(len(self._elements)):
-            if element not in inside:
-                entered.update(self._after(element))
-        return sorted(inside & entered)
-
-    def _read(self, vector: _Counts, before: int, letter: int, seeds: _Counts) -> _Counts:
-        result = dict(seeds)
-        for element, count in vector.items():
-            address, guards = self._elements[element]
-            if self._reads[address] >> letter & 1 and all(self._passes(g, before, letter) for g in guards):
-                for target, ways in self._after(element).items():
-                    result[target] = result.get(target, 0) + count * ways
-        return result
-
-    def _passes(self, test: int, before: int, letter: int) -> bool:
-        return any(
-            (before == _ANYTHING or left >> before & 1) and right >> letter & 1
-            for left, right in self._guards[test]
-        )
-
-    def _cut_alphabet(self) -> None:
-        """Cut the alphabet into the letters that this program can tell apart, and number them."""
-        tests = [*self._program.tests]
-        sets = [*self._program.sets]
-        bodies = [test.body for test in tests if isinstance(test, Look) and isinstance(test.body, Chars)]
-        alphabet = Alphabet([*sets, *bodies])
-        reads = [alphabet.mask(chars) for chars in sets]
-        guards = [_guard(test, alphabet) for test in tests]
-        letters = [alphabet.everything]
-        for mask in {*reads, *(mask for pairs in guards for pair in pairs for mask in pair)}:
-            letters = [part for letter in letters for part in (letter & mask, letter & ~mask) if part]
-        self._start = len(letters)
-        letters.append(alphabet.everything + 1)
-
-        def numbered(mask: int) -> int:
-            return sum(1 << number for number, letter in enumerate(letters) if letter & mask)
-
-        by_set = [numbered(mask) for mask in reads]
-        self._reads = [by_set[i[1]] if i[0] == CHAR else 0 for i in self._program.code]
-        self._guards = [[(numbered(left), numbered(right)) for left, right in pairs] for pairs in guards]
-        # Letters that no guard tells apart are one letter when they stand before a position.
-        alike: dict[tuple[int, ...], int] = {}
-        self._before = [
-            alike.setdefault(tuple(left >> letter & 1 for pairs in self._guards for left, _ in pairs), letter)
-            for letter in range(self._start)
-        ]
-
-    def _enter(self, address: int) -> tuple[_Counts, int]:
-        targets, work = self._closure(address, frozenset(), 0)
-        return {self._element(key): count for key, count in targets.items()}, work
-
-    def _element(self, key: tuple[int, _Guards]) -> _Element:
-        number = self._numbers.setdefault(key, len(self._elements))
-        if number == len(self._elements):
-            self._elements.append(key)
-            self._follow.append(None)
-            self._work.append(0)
-        return number
-
-    def _after(self, element: _Element) -> _Counts:
-        follow = self._follow[element]
-        if follow is None:
-            follow, work = self._enter(self._program.code[self._elements[element][0]][2])
-            self._follow[element] = follow
-            self._work[element] = work + 1
-        return follow
-
-    def _work_after(self, element: _Element) -> int:
-        self._after(element)
-        return self._work[element]
-
-    def _closure(
-        self, address: int, marks: frozenset[int], depth: int
-    ) -> tuple[dict[tuple[int, _Guards], int], int]:
-        """Where the zero-width moves from `address` lead, in how many ways each, and how much work they are."""
-        key = (address, marks)
-        known = self._closures.get(key)
-        if known is not None:
-            return known
-        if depth > _DEPTH or len(self._closures) > 2 * PROGRAM_LIMIT:
-            raise TooLargeError
-        instruction = self._program.code[address]
-        operation = instruction[0]
-        guard: _Guards = frozenset()
-        work = 1
-        ahead: list[tuple[int, frozenset[int]]] = []
-        if operation == SPLIT:
-            ahead = [(target, marks) for target in instruction[1]]
-        elif operation == TEST:
-            guard = frozenset((instruction[1],))
-            work += self._test_work(instruction[1])
-            ahead = [(instruction[2], marks)]
-        elif operation == MARK:
-            ahead = [(instruction[2], marks | {instruction[1]})]
-        elif operation == CHECK:
-            _, loop, again, leave = instruction
-            ahead = [(leave, marks - {loop}) if loop in marks else (again, marks)]
-        targets: dict[tuple[int, _Guards], int] = {(address, guard): 1} if operation == CHAR else {}
-        for place in ahead:
-            ways, more = self._closure(*place, depth + 1)
-            work = min(_MOST, work + more)
-            for (target, guards), count in ways.items():
-                guarded = (target, guards | guard)
-                targets[guarded] = min(_MOST, targets.get(guarded, 0) + count)
-        self._closures[key] = targets, work
-        return targets, work
-
-    def _test_work(self, test: int) -> int:
-        node = [*self._program.tests][test]
-        if not isinstance(node, Look) or isinstance(node.body, Chars):
-            return 1
-        if node.body.most is None:
-            raise TooLargeError
-        runs = _Runs(node.body)
-        peak, infinite = runs.explore(runs.first, restarting=False)
-        if infinite:
-            raise TooLargeError
-        return runs.entry_work + peak * (node.body.most + 1)
-
-
-_ANYTHING = -1
-"""What stands before a position where that isn't known or doesn't matter."""
-
-
-def _guard(test: Edge | Look, alphabet: Alphabet) -> list[tuple[int, int]]:
-    """Pairs of masks: the test can only hold between a character of the left and one of the right in some pair."""
-    everything, start = alphabet.everything, alphabet.everything + 1
-    anything = everything | start
-    if isinstance(test, Look):
-        if not isinstance(test.body, Chars):
-            return [(anything, everything)]
-        chars = test.body
-        if test.negated:
-            chars = Chars(1, 1, chars.items, not chars.negated, chars.ignore_case, chars.ascii_only)
-        mask = alphabet.mask(chars)
-        if not test.behind:
-            return [(anything, mask)]
-        return [(mask | start if test.negated else mask, everything)]
-    newline = 1 << ord("\n")
-    word = alphabet.mask(Chars(1, 1, (r"\w",), False, False, test.kind[-1] == "a"))
-    other = alphabet.mask(Chars(1, 1, (r"\W",), False, False, test.kind[-1] == "a"))
-    match test.kind:
-        case "^" | r"\A":
-            return [(start, everything)]
-        case "^m":
-            return [(start | newline, everything)]
-        case "$" | "$m":
-            return [(anything, newline)]
-        case r"\Z":
-            return []
-        case r"\b" | r"\ba":
-            return [(word, other), (other | start, word)]
-        case _:
-            return [(word, word), (other | start, other)]

@@ -29,6 +29,9 @@ __all__ = ["Automaton"]
 _STATE_LIMIT = 4_000
 """The most states that one pass caches."""
 
+_CHARACTER_LIMIT = 1 << 16
+"""The most characters whose class is remembered."""
+
 _TEST_SHIFT = 21
 """An input symbol is a character class (there are at most 0x110000 of them) plus one bit per test above that."""
 
@@ -134,6 +137,8 @@ class _Classes(dict[str, int]):
         number = self._by_members.setdefault(inside, len(self.members))
         if number == len(self.members):
             self.members.append(inside)
+        if len(self) >= _CHARACTER_LIMIT:
+            self.clear()
         self[char] = number
         return number
 
@@ -200,12 +205,15 @@ class _Cache:
         self._classes = classes
         self._states: dict[Any, _State] = {}
 
+    def _forget(self) -> None:
+        self._states.clear()
+
     def _state(self, grow: Any, threads: Any, final: bool) -> _State:
         key = (threads, final)
         state = self._states.get(key)
         if state is None:
             if len(self._states) >= _STATE_LIMIT:
-                self._states.clear()
+                self._forget()
             state = self._states[key] = _State(grow, threads, final)
         return state
 
@@ -224,6 +232,11 @@ class _Pass(_Cache):
         self._entries: dict[int, int] = {}
         self._follow: dict[tuple[int, int, int], int] = {}
         self._reads: dict[int, int] = {}
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._entries.clear()
+        self._follow.clear()
 
     def run(self, symbols: Iterable[int]) -> Iterator[bool]:
         """For each place, whether a match ends there."""

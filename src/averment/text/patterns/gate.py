@@ -7,37 +7,27 @@ pattern's own engine, so a gate changes the time, never an answer. Two gates exi
   tree of the pattern, never from the pattern's text, which means other things to RE2: tests of a place match
   everywhere, back-references match anything, and a set of characters is written out as bytes of UTF-8. By
   induction over the tree, whatever the pattern matches, its expression matches.
-- without it, a literal that every match contains is looked for with `in`.
-
-Building a gate takes longer than searching the few texts of one conversation, so a set searches plainly until it
-has done so much that a gate would have paid. That is a count, not a clock.
+- without it, and for the first texts, a literal that every match contains is looked for with `in`. That gate costs
+  next to nothing to build, the other one pays only after many texts. A count decides, not a clock.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from typing import Any
 
 from averment.text.patterns.alphabet import ASCII, Alphabet, fold, is_caseless
 from averment.text.patterns.pattern import Pattern
-from averment.text.patterns.tree import (
-    Atomic,
-    Chars,
-    Choice,
-    Condition,
-    Node,
-    Reference,
-    Repeat,
-    read,
-    sequence_of,
-)
+from averment.text.patterns.tree import Atomic, Chars, Choice, Condition, Node, Reference, Repeat
 from averment.text.patterns.tree import Sequence as Parts
 
-__all__ = ["PatternSet"]
+__all__ = ["LiteralGate", "NoGateError", "PatternSet", "Re2Gate"]
 
-_SEARCHES_BEFORE_GATE = 4_000
-"""Searches, of one pattern in one text, that cost about as much as building a gate."""
+_SEARCHES_BEFORE_RE2 = 50_000
+"""Searches (of one pattern in one text) after which RE2's automaton pays: it takes some milliseconds to build."""
 
 _RE2_MEMORY = 64 << 20
 """Bytes that RE2 may use for its automaton. When they don't suffice it names no pattern, not even the sentinel."""
@@ -53,21 +43,21 @@ class PatternSet:
 
     __slots__ = ("_gate", "_patterns", "_searches")
 
-    def __init__(self, patterns: Sequence[Pattern], *, _gate: type[_Gate] | None = None) -> None:
+    def __init__(
+        self, patterns: Sequence[Pattern], *, _gate: type[LiteralGate | Re2Gate] | None = None
+    ) -> None:
+        """Take the patterns; tests choose a gate, all others let the set choose."""
         self._patterns = tuple(patterns)
-        self._searches = 0
-        self._gate = None if _gate is None else _gate(self._patterns)
+        self._gate = (_gate or LiteralGate)(self._patterns)
+        self._searches = 0 if _gate is None else _SEARCHES_BEFORE_RE2
 
     def hits(self, texts: Sequence[str]) -> list[list[int]]:
         """Per pattern, in the order given, the ascending indexes of the texts that it matches."""
-        if self._gate is None:
-            self._searches += len(self._patterns) * len(texts)
-            if self._searches <= _SEARCHES_BEFORE_GATE:
-                return [
-                    [n for n, text in enumerate(texts) if test(text)]
-                    for test in (p.test for p in self._patterns)
-                ]
-            self._gate = _best_gate(self._patterns)
+        if self._searches < _SEARCHES_BEFORE_RE2:
+            self._searches += len(texts) * len(self._patterns)
+            if self._searches >= _SEARCHES_BEFORE_RE2:
+                with contextlib.suppress(NoGateError):
+                    self._gate = Re2Gate(self._patterns)
         found: list[list[int]] = [[] for _ in self._patterns]
         for number, text in enumerate(texts):
             for candidate in self._gate.candidates(text):
@@ -76,93 +66,76 @@ class PatternSet:
         return found
 
 
-class _Gate:
-    """Names the patterns that may match a text."""
+class LiteralGate:
+    """Looks for a literal that every match contains."""
 
-    __slots__ = ("_always",)
+    __slots__ = ("_always", "_numbers")
 
     def __init__(self, patterns: Sequence[Pattern]) -> None:
         self._always: list[int] = []
+        self._numbers: dict[str, list[int]] = {}
         for number, pattern in enumerate(patterns):
-            root = read(pattern.source, ignore_case=pattern.ignore_case).root
-            if not root.least or not self._add(number, root):
+            literals = _literals(pattern.tree.root)
+            for literal in literals:
+                self._numbers.setdefault(literal, []).append(number)
+            if not literals:
                 self._always.append(number)
 
-    def _add(self, number: int, root: Node) -> bool:
-        """Take a pattern in, or say that it can't be gated."""
-        raise NotImplementedError
-
     def candidates(self, text: str) -> Iterable[int]:
-        """The numbers of all patterns that may match the text, each once."""
-        raise NotImplementedError
-
-
-def _best_gate(patterns: Sequence[Pattern]) -> _Gate:
-    try:
-        return Re2Gate(patterns)
-    except ImportError:
-        return LiteralGate(patterns)
-
-
-class Re2Gate(_Gate):
-    """The gate that needs google-re2; raises ImportError without it."""
-
-    __slots__ = ("_all", "_numbers", "_set")
-
-    def __init__(self, patterns: Sequence[Pattern]) -> None:
-        from re2 import Options, Set
-
-        options = Options()
-        options.encoding = Options.Encoding.LATIN1
-        options.log_errors = False
-        options.max_mem = _RE2_MEMORY
-        options.never_capture = True
-        self._set: Any = Set.SearchSet(options)
-        self._all = range(len(patterns))
-        self._numbers: list[int] = []
-        self._set.Add(b"")  # the sentinel matches every text
-        super().__init__(patterns)
-        self._set.Compile()
-
-    def _add(self, number: int, root: Node) -> bool:
-        from re2 import error
-
-        try:
-            self._set.Add(_expression(root).encode("latin-1"))
-        except error:
-            return False
-        self._numbers.append(number)
-        return True
-
-    def candidates(self, text: str) -> Iterable[int]:
-        named = self._set.Match(text.encode("utf-8", "surrogatepass")) or []
-        if 0 not in named:
-            return self._all
-        return self._always + [self._numbers[place - 1] for place in named if place]
-
-
-class LiteralGate(_Gate):
-    """The gate that needs nothing."""
-
-    __slots__ = ("_numbers",)
-
-    def __init__(self, patterns: Sequence[Pattern]) -> None:
-        self._numbers: dict[str, list[int]] = {}
-        super().__init__(patterns)
-
-    def _add(self, number: int, root: Node) -> bool:
-        literals = _literals(root)
-        for literal in literals:
-            self._numbers.setdefault(literal, []).append(number)
-        return bool(literals)
-
-    def candidates(self, text: str) -> Iterable[int]:
+        """The patterns with a literal that stands in the text, and those without one."""
         folded = fold(text)
         found = dict.fromkeys(self._always)
         for literal, numbers in self._numbers.items():
             if literal in folded:
                 found.update(dict.fromkeys(numbers))
         return found
+
+
+class NoGateError(Exception):
+    """The gate can't be built: google-re2 isn't installed, or the patterns are too much for it."""
+
+
+class Re2Gate:
+    """Runs one automaton of google-re2 for all patterns."""
+
+    __slots__ = ("_all", "_always", "_numbers", "_set")
+
+    def __init__(self, patterns: Sequence[Pattern]) -> None:
+        try:
+            from re2 import Options, Set, error
+        except ImportError as problem:
+            raise NoGateError from problem
+        self._all = range(len(patterns))
+        options = Options()
+        options.encoding = Options.Encoding.LATIN1
+        options.log_errors = False
+        options.max_mem = _RE2_MEMORY
+        options.never_capture = True
+        self._set: Any = Set.SearchSet(options)
+        self._set.Add(b"")  # the sentinel: it matches every text
+        self._always: list[int] = []
+        self._numbers: list[int] = [-1]
+        for number, pattern in enumerate(patterns):
+            root = pattern.tree.root
+            try:
+                # What matches the empty text would match everywhere.
+                if root.least and self._set.Add(_expression(root).encode()):
+                    self._numbers.append(number)
+                    continue
+            except error:
+                pass  # too large for RE2
+            self._always.append(number)
+        try:
+            self._set.Compile()
+        except error as problem:
+            raise NoGateError from problem
+
+    def candidates(self, text: str) -> Iterable[int]:
+        """The patterns that RE2 names, and those that it can't take."""
+        named = self._set.Match(text.encode("utf-8", "surrogatepass")) or []
+        if 0 not in named:
+            return self._all
+        return self._always + [self._numbers[place] for place in named if place]
 
 
 def _expression(node: Node) -> str:
@@ -187,6 +160,7 @@ def _expression(node: Node) -> str:
     return ""
 
 
+@functools.lru_cache(maxsize=1024)
 def _chars(chars: Chars) -> str:
     mask = Alphabet((chars,)).mask(chars)
     literal = _literal(chars)
@@ -221,7 +195,8 @@ def _literals(node: Node) -> tuple[str, ...]:
         case Atomic():
             return _literals(node.body)
         case Chars():
-            return max(_required(sequence_of([node])), key=_worth, default=())
+            literal = _literal(node)
+            return () if literal is None else (literal,)
     return ()
 
 
@@ -231,7 +206,7 @@ def _required(node: Parts) -> Iterator[tuple[str, ...]]:
         if alone:
             yield ("".join(filter(None, map(_literal, parts))),)
         else:
-            yield from filter(None, map(_literals, (part for part in parts if not isinstance(part, Chars))))
+            yield from filter(None, map(_literals, parts))
 
 
 def _worth(literals: tuple[str, ...]) -> tuple[int, int]:

@@ -105,6 +105,7 @@ class Pattern:
         ignore_case: whether it was compiled under IGNORECASE.
         tier: "tame" or "regular", see the module.
         groups: the number of each named group.
+        tree: what it says, for the other modules of this package.
     """
 
     __slots__ = (
@@ -116,16 +117,18 @@ class Pattern:
         "ignore_case",
         "source",
         "tier",
+        "tree",
     )
 
     def __init__(
-        self, source: str, ignore_case: bool, searcher: re.Pattern[str], longest: int | None
+        self, source: str, ignore_case: bool, tree: Tree, searcher: re.Pattern[str], longest: int | None
     ) -> None:
         """Not for callers: `longest` is the longest text that `re` may search, None for regular patterns."""
         self.source: Final = source
         self.ignore_case: Final = ignore_case
         self.tier: Final = "regular" if longest is None else "tame"
         self.groups: Final = dict(searcher.groupindex)
+        self.tree: Final = tree
         self._searcher = searcher
         self._longest = -1 if longest is None else longest
         self._reconsidered = longest is None
@@ -158,16 +161,14 @@ class Pattern:
     def _engine(self, text: str) -> re.Pattern[str] | Automaton:
         """The engine for a text beyond what the first, cheap proof allows `re`."""
         if not self._reconsidered:
-            self._longest = max(
-                self._longest, _longest(overall(read(self.source, ignore_case=self.ignore_case)))
-            )
+            self._longest = max(self._longest, _longest(overall(self.tree)))
             self._reconsidered = True
         if len(text) <= self._longest:
             return self._searcher
         if self._automaton is None:
             from averment.text.patterns.automaton import Automaton
 
-            self._automaton = Automaton(read(self.source, ignore_case=self.ignore_case).root)
+            self._automaton = Automaton(self.tree.root)
         return self._automaton
 
 
@@ -184,17 +185,17 @@ def compile_pattern(source: str, *, ignore_case: bool = False) -> Pattern:
     """
     _check_size(source)
     try:
-        tree = read(source, ignore_case=ignore_case)
-        _check_controls(source, verbose=bool(tree.parsed.state.flags & re.VERBOSE))
-        searcher: re.Pattern[str] = _compiler.compile(tree.parsed)
-        return Pattern(source, ignore_case, searcher, _longest_for_re(source, tree))
+        tree, parsed = read(source, ignore_case=ignore_case)
+        _check_controls(source, verbose=bool(parsed.state.flags & re.VERBOSE))
+        searcher: re.Pattern[str] = _compiler.compile(parsed)
+        return Pattern(source, ignore_case, tree, searcher, _longest_for_re(source, tree))
     except re.error as error:
         mend = _SYNTAX_MENDS.get(error.msg)
         raise PatternError(f"the pattern is not valid: {error.msg}", position=error.pos, mend=mend) from None
     except OverflowError:
         raise PatternError("a repetition count is too large", mend="Repeat fewer times.") from None
     except UnknownConstructError as error:
-        message = f"the pattern uses {error}, which this version of averment does not know"
+        message = f"the pattern uses {error}, which can't be searched reliably"
         raise PatternError(message, mend="Write it without that.") from None
 
 
@@ -266,6 +267,6 @@ def _refusal(source: str, *kinds: str) -> PatternError:
     return PatternError(
         f"the pattern can take far too long on some texts, and {name} leaves no faster way to search it",
         position=found.start() if found else None,
-        mend="Give its `*` and `+` an upper bound such as `{0,80}`, repeat nothing that is itself repeated, "
+        mend="Give its `*` and `+` a small upper bound such as `{1,20}`, repeat nothing that is itself repeated, "
         f"or write it without {name}.",
     )

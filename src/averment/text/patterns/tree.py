@@ -56,7 +56,7 @@ _TYPE_FLAGS = re.ASCII | re.LOCALE | re.UNICODE
 
 
 class UnknownConstructError(Exception):
-    """`re` parsed something that this version of averment doesn't know; the argument is its name."""
+    """`re` parsed something that isn't known here, or known not to work; the argument is its name."""
 
 
 class Node(msgspec.Struct, frozen=True, gc=False):
@@ -67,7 +67,7 @@ class Node(msgspec.Struct, frozen=True, gc=False):
 
 
 class Chars(Node, frozen=True, gc=False):
-    """One character out of a set: code point ranges (ends included) and categories such as `\\d`."""
+    r"""One character out of a set: code point ranges (ends included) and categories such as `\d`."""
 
     items: tuple[tuple[int, int] | str, ...]
     negated: bool
@@ -142,7 +142,7 @@ class Condition(Node, frozen=True, gc=False):
 
 
 class Edge(Node, frozen=True, gc=False):
-    """A test of a place in the text: `^ $ \\A \\Z \\b \\B`, with `m` (lines) or `a` (ASCII words) appended."""
+    r"""A test of a place in the text: `^ $ \A \Z \b \B`, with `m` (lines) or `a` (ASCII words) appended."""
 
     kind: str
 
@@ -153,12 +153,10 @@ class Tree(msgspec.Struct, frozen=True):
     Attributes:
         root: the pattern.
         groups: the body of each capturing group, by number.
-        parsed: what `re` parsed, from which `re` can compile without reading the source again.
     """
 
     root: Node
     groups: dict[int, Node]
-    parsed: Any
 
 
 EMPTY = Sequence(0, 0, ())
@@ -168,8 +166,11 @@ NEVER = Choice(0, 0, ())
 """Matches nothing."""
 
 
-def read(source: str, *, ignore_case: bool) -> Tree:
+def read(source: str, *, ignore_case: bool) -> tuple[Tree, Any]:
     """Read a pattern.
+
+    Returns:
+        The tree, and `re`'s own parse of the pattern, which `re` can compile without parsing it again.
 
     Raises:
         re.error: `re` can't parse it.
@@ -181,7 +182,7 @@ def read(source: str, *, ignore_case: bool) -> Tree:
         warnings.simplefilter("ignore", FutureWarning)
         parsed = _parser.parse(source, re.IGNORECASE if ignore_case else 0)
     reader = _Reader()
-    return Tree(reader.sequence(parsed, parsed.state.flags), reader.groups, parsed)
+    return Tree(reader.sequence(parsed, parsed.state.flags), reader.groups), parsed
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -240,7 +241,11 @@ class _Reader:
             case "MAX_REPEAT" | "MIN_REPEAT":
                 return self._repeat(argument, flags, greedy=op.name == "MAX_REPEAT")
             case "POSSESSIVE_REPEAT":
+                before = len(self.groups)
                 body = self._repeat(argument, flags, greedy=True)
+                if len(self.groups) > before:
+                    # `re` confuses the spans of such groups and raises SystemError on some texts (3.11 to 3.13).
+                    raise UnknownConstructError("a capturing group inside a possessive repeat")
                 return Atomic(body.least, body.most, body)
             case "ATOMIC_GROUP":
                 body = self.sequence(argument, flags)

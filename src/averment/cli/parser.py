@@ -1,0 +1,64 @@
+"""The parser of command lines: `argparse`, with mistakes told as problems.
+
+`argparse` and not a larger library, because every run pays for its import: 1 ms here against 13.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import NoReturn
+
+from averment.errors import Problem, UsageError, nearest
+
+__all__ = ["Parser", "parse"]
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser for one command; it never exits by itself on a mistake, and never guesses an abbreviation."""
+
+    def __init__(self, prog: str, description: str) -> None:
+        about, _, examples = description.partition("\n\nExamples:\n")
+        super().__init__(
+            prog=prog,
+            description=about,
+            epilog=f"examples:\n{examples}" if examples else None,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """Refuses the command line.
+
+        Raises:
+            UsageError: always.
+        """
+        if message.startswith("the following arguments are required"):
+            # Parsing options and arguments intermixed, argparse lists what may be left out as well.
+            required = [
+                str(a.metavar) for a in self._actions if not a.option_strings and a.nargs not in {"*", "?"}
+            ]
+            message = f"the following arguments are required: {', '.join(required)}"
+        raise UsageError(Problem(code="usage", message=message, mend=f"See `{self.prog} --help`."))
+
+
+def parse(parser: Parser, args: Sequence[str]) -> argparse.Namespace:
+    """The arguments of a command; options may stand before, between and after the others.
+
+    Raises:
+        UsageError: something is missing, unknown or not allowed.
+    """
+    namespace, unknown = parser.parse_known_intermixed_args(args)
+    if unknown:
+        known = [option for action in parser._actions for option in action.option_strings]  # noqa: SLF001
+        options = [name.partition("=")[0] for name in unknown if name.startswith("-") and name != "-"]
+        name = options[0] if options else unknown[0]
+        raise UsageError(
+            Problem(
+                code="usage",
+                message=f"there is no option `{name}`" if options else f"unexpected argument `{name}`",
+                nearest=nearest(name, known),
+                mend=f"See `{parser.prog} --help`.",
+            )
+        )
+    return namespace

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Fixture = Callable[..., Any]
+
+EVIDENCE: dict[str, Any] = {
+    "transcript": [{"role": "agent", "text": "hello"}],
+    "trace": [{"type": "tool_call", "name": "a"}, {"type": "http_exchange"}],
+    "timing": [{"a": 1}],
+    "state": {"r": [{"a": 1}]},
+}
+
+Case = tuple[str, str, str, str, dict[str, Any]]
+
+CHANNELS: list[Case] = [
+    ("transcript", "transcript", "transcript", "--transcript FILE", {"kind": "phrase", "regex": "x"}),
+    ("executions", "trace", "trace", "--trace FILE", {"kind": "tool_call", "name": "x"}),
+    ("http", "HTTP", "http", "http_exchange", {"kind": "sequence", "steps": [{"http": {"method": "x"}}]}),
+    ("timing", "timing", "timing", "--timing FILE", {"kind": "outcome", "any_of": [{"field_present": "x"}]}),
+    (
+        "state",
+        "state-adapter",
+        "state",
+        "--state FILE",
+        {"kind": "state", "resource": "r", "filters": {"a": 2}, "expect": {"a": 2}},
+    ),
+]
+"""Channel, what people call it, the start of its code, what the mend names, and a check that finds nothing in it."""
+
+each_check = pytest.mark.parametrize(
+    ("channel", "asked"), [(channel, asked) for channel, *_, asked in CHANNELS]
+)
+
+
+@pytest.mark.parametrize("case", CHANNELS)
+def test_an_absent_channel_says_what_would_supply_it(judge: Fixture, case: Case) -> None:
+    """INCONCLUSIVE names the channel, its state and the mend; no source format stands for what no source has."""
+    channel, noun, code, mend, asked = case
+    result = judge(asked)
+    assert (result["status"], result["code"]) == ("INCONCLUSIVE", f"{code}_absent")
+    gap = result["evidence_gap"]
+    assert (gap["channel"], gap["state"]) == (channel, "absent")
+    assert "source_format" not in gap
+    assert mend in gap["how"]
+    assert result["reason"].endswith(gap["how"])
+    assert result["public_reason"] == f"required {noun} evidence was missing"
+
+
+@pytest.mark.parametrize("case", CHANNELS)
+def test_an_unreadable_channel_has_a_code_of_its_own(judge: Fixture, gapped: Fixture, case: Case) -> None:
+    """It was supplied, so the mend is another; the reader's words say why."""
+    channel, noun, code, _, asked = case
+    result = judge(asked, gapped({channel: "unreadable"}, **EVIDENCE))
+    expected = "state_unreadable" if code == "state" else "channel_unreadable"
+    assert (result["status"], result["code"]) == ("INCONCLUSIVE", expected)
+    assert result["evidence_gap"]["source_format"] == "conversation"
+    assert result["reason"].startswith(f"the {noun} evidence is unreadable: cut by the test. Mend")
+
+
+@pytest.mark.parametrize("state", ["truncated", "partial", "redacted"])
+@each_check
+def test_an_incomplete_channel_never_proves_absence(
+    judge: Fixture, gapped: Fixture, state: str, channel: str, asked: dict[str, Any]
+) -> None:
+    """The FAIL that would stand on whole evidence is INCONCLUSIVE, and says which verdict is withheld."""
+    result = judge(asked, gapped({channel: state}, **EVIDENCE))
+    assert (result["status"], result["code"]) == ("INCONCLUSIVE", "channel_truncated")
+    assert (result["evidence_gap"]["channel"], result["evidence_gap"]["state"]) == (channel, state)
+    assert f"is {state} (cut by the test); FAIL would rest on what is not in it" in result["reason"]
+
+
+@each_check
+def test_a_whole_channel_gives_the_verdict(
+    judge: Fixture, gapped: Fixture, channel: str, asked: dict[str, Any]
+) -> None:
+    """Present is not incomplete, and gaps elsewhere do not matter."""
+    others = {other: "truncated" for other, *_ in CHANNELS if other != channel}
+    assert judge(asked, gapped({}, **EVIDENCE))["status"] == "FAIL"
+    assert judge(asked, gapped(others, **EVIDENCE))["status"] == "FAIL"
+
+
+def test_a_pass_that_rests_on_absence_is_withheld_too(judge: Fixture, gapped: Fixture) -> None:
+    """The reason names the verdict that the evidence does not allow."""
+    asked = {"kind": "phrase", "regex": "x", "absent": True}
+    result = judge(asked, gapped({"transcript": "partial"}, **EVIDENCE))
+    assert "; PASS would rest on what is not in it" in result["reason"]
+
+
+def test_a_withheld_verdict_keeps_the_fields_of_its_kind(judge: Fixture, gapped: Fixture) -> None:
+    """What was found so far stays in the result."""
+    asked = {"kind": "outcome", "all_of": [{"phrase": "hello"}, {"phrase": "x"}]}
+    result = judge(asked, gapped({"transcript": "partial"}, **EVIDENCE))
+    assert (result["status"], result["met"], result["of"], result["turns"]) == ("INCONCLUSIVE", 1, 2, [0])

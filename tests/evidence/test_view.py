@@ -1,0 +1,293 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from averment import Evidence
+from averment.evidence.view import Event, Roles, View
+from averment.text.patterns import Pattern, PatternSet, compile_pattern
+
+
+def view(
+    *patterns: Pattern, evidence: Evidence | None = None, roles: Roles | None = None, **parts: Any
+) -> View:
+    model = (evidence or Evidence(**parts)).model
+    return View(model, PatternSet(patterns), patterns, roles or Roles())
+
+
+def from_model(**fields: Any) -> Evidence:
+    return Evidence.from_bytes(
+        json.dumps({"schema": "averment.evidence.v1", "coverage": {}, **fields}).encode()
+    )
+
+
+def call(identity: str, **fields: Any) -> dict[str, Any]:
+    return {"id": identity, "name": identity, "status": "ok", **fields}
+
+
+def span(identity: str, **fields: Any) -> dict[str, Any]:
+    return {"id": identity, "type": "tool_call", "loc": "src_0#$", **fields}
+
+
+def turn(identity: str, **fields: Any) -> dict[str, Any]:
+    return {"id": identity, "text": identity, "loc": "src_0#$", **fields}
+
+
+def order(events: Any) -> str:
+    """Turns as digits, calls by name, other spans as dots."""
+    return "".join(
+        str(event.turn) if event.turn is not None else event.call.id if event.call else "."
+        for event in events
+    )
+
+
+TIMED = [
+    {"type": "tool_call", "name": "late", "start_sec": 3},
+    {"type": "dtmf", "time_sec": 2},
+    {"type": "tool_call", "name": "early", "start_sec": 1},
+]
+
+
+# Order.
+
+
+def test_the_trace_goes_by_time_when_every_span_has_one() -> None:
+    """Difference 15: indexes stay those of the source, the order is that of events."""
+    seen = view(trace=TIMED)
+    assert list(seen.trace) == [2, 1, 0]
+    assert [item.name for item in seen.calls] == ["early", "late"]
+    assert seen.tool_names == ("early", "late")
+
+
+def test_the_trace_stays_as_recorded_when_a_time_is_missing() -> None:
+    """A mixed order would be a guess."""
+    seen = view(trace=[*TIMED, {"type": "dtmf"}])
+    assert list(seen.trace) == [0, 1, 2, 3]
+    assert [item.name for item in seen.calls] == ["late", "early"]
+
+
+def test_equal_times_keep_the_order_of_the_source() -> None:
+    """Sorting is stable, in the trace and between turns and spans, where what is said comes first."""
+    seen = view(
+        transcript=[{"text": "x", "start": 1}],
+        trace=[{"type": "a", "time_sec": 1}, {"type": "b", "time_sec": 1}],
+    )
+    assert list(seen.trace) == [0, 1]
+    assert seen.timeline(turns=True, spans=True) == [
+        Event(0, None, None),
+        Event(None, 0, None),
+        Event(None, 1, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("clocks", "trusted"),
+    [
+        (("epoch", "epoch"), True),
+        (("monotonic", "monotonic"), True),
+        (("epoch", "call_relative"), False),
+        ((None, None), False),
+        ((None, "epoch"), False),
+    ],
+)
+def test_times_are_trusted_on_one_declared_clock(
+    clocks: tuple[str | None, str | None], trusted: bool
+) -> None:
+    """Times whose zero is unknown, or differs, are not compared."""
+    spans = [
+        span(name, start_ns=start, **({} if clock is None else {"clock": clock}))
+        for name, start, clock in zip("ab", (2, 1), clocks, strict=True)
+    ]
+    assert list(view(evidence=from_model(spans=spans)).trace) == ([1, 0] if trusted else [0, 1])
+
+
+def test_calls_without_a_span_come_last_and_by_their_own_times() -> None:
+    """A source may show some calls in spans and others not, or have no spans at all."""
+    calls = [
+        call("x", start_ns=5, clock="epoch"),
+        call("a", position=0, span_id="s"),
+        call("y", start_ns=4, clock="epoch"),
+    ]
+    evidence = from_model(spans=[span("s"), span("t")], calls=calls)
+    seen = view(evidence=evidence)
+    assert [item.id for item in seen.calls] == ["a", "y", "x"]
+    assert order(seen.events(turns=False, spans=True)) == "a.yx"
+    del calls[2]["clock"]
+    seen = view(evidence=from_model(spans=[span("s")], calls=calls))
+    assert [item.id for item in seen.calls] == ["a", "x", "y"]
+
+
+def test_several_calls_in_one_span_are_events_of_their_own() -> None:
+    """None of them is lost."""
+    calls = [call("a", position=0), call("b", position=0)]
+    seen = view(evidence=from_model(spans=[span("s")], calls=calls))
+    assert order(seen.events(turns=False, spans=True)) == "ab"
+
+
+def test_a_timeline_merges_turns_and_spans_by_time() -> None:
+    """What was said and what was done have one order on one clock."""
+    turns = [{"text": "a", "start": 0}, {"text": "b", "start": 2.5}]
+    seen = view(transcript=turns, trace=TIMED)
+    assert order(seen.timeline(turns=True, spans=True)) == "0c_1.1c_0"
+    assert order(seen.timeline(turns=True, spans=False)) == "01"
+    assert order(seen.timeline(turns=False, spans=True)) == "c_1.c_0"
+    assert order(seen.events(turns=True, spans=True)) == "01c_1.c_0"
+
+
+def test_one_side_alone_needs_no_times() -> None:
+    """Turns without any span, and spans without any turn, are in the order of their source."""
+    seen = view(transcript=[{"text": "a"}], trace=[])
+    assert order(seen.timeline(turns=True, spans=True)) == "0"
+    seen = view(transcript=[], trace=[{"type": "tool_call", "name": "a"}])
+    assert order(seen.timeline(turns=True, spans=True)) == "c_0"
+    assert view().timeline(turns=True, spans=True) == []
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [{"transcript": [{"text": "a"}]}, {"trace": [{"type": "a"}]}, {"trace": [*TIMED, {"type": "a"}]}],
+)
+def test_there_is_no_timeline_where_a_time_is_missing(missing: dict[str, Any]) -> None:
+    """None is no empty timeline."""
+    parts = {"transcript": [{"text": "a", "start": 0}], "trace": TIMED, **missing}
+    assert view(**parts).timeline(turns=True, spans=True) is None
+
+
+@pytest.mark.parametrize(
+    ("clock", "sources", "ordered"), [("epoch", 2, True), ("monotonic", 1, True), ("monotonic", 2, False)]
+)
+def test_a_monotonic_clock_is_shared_by_no_other_source(clock: str, sources: int, ordered: bool) -> None:
+    """Turns of one file and spans of another have a common order only by a clock that both know."""
+    evidence = from_model(
+        turns=[turn("t", start_ns=2, clock=clock)],
+        spans=[span("s", start_ns=1, clock=clock)],
+        sources=[{"id": f"src_{index}", "format": "f", "reader": "r"} for index in range(sources)],
+    )
+    timeline = view(evidence=evidence).timeline(turns=True, spans=True)
+    assert (timeline is not None) is ordered
+    if timeline is not None:
+        assert order(timeline) == ".0"
+
+
+# Roles, patterns, calls.
+
+
+def test_roles_match_in_any_case_and_through_aliases() -> None:
+    """Difference 14: one canonical name for a role and its aliases; unknown names are their own."""
+    roles = Roles()
+    for name in ("agent", "Assistant", "BOT", "ai"):
+        assert roles.canonical(name) == "agent"
+    for name in ("caller", "user", "Customer", "human"):
+        assert roles.canonical(name) == "caller"
+    assert roles.canonical("Nurse") == "nurse"
+    assert roles.canonical(None) is None
+    own = Roles({"Agent": ["Nurse"], "caller": []})
+    assert own.canonical("NURSE") == "agent"
+    assert own.canonical("user") == "user"
+
+
+def test_turns_of_a_role_are_indexes_into_the_transcript() -> None:
+    """Every turn for None; a turn without a role has none."""
+    seen = view(
+        transcript=[
+            {"role": "user", "text": ""},
+            {"role": "Bot", "text": ""},
+            {"text": ""},
+            {"speaker": "AI", "text": ""},
+        ]
+    )
+    assert list(seen.turns_of("agent")) == [1, 3]
+    assert list(seen.turns_of("caller")) == [0]
+    assert list(seen.turns_of(None)) == [0, 1, 2, 3]
+    assert list(seen.turns_of("nobody")) == []
+
+
+def test_hits_are_ascending_turns_of_the_role() -> None:
+    """Each pattern keeps its own, in whatever order patterns stand."""
+    one, two = compile_pattern("a"), compile_pattern("B", ignore_case=True)
+    seen = view(
+        one,
+        two,
+        transcript=[
+            {"role": "user", "text": "ab"},
+            {"role": "bot", "text": "b"},
+            {"role": "bot", "text": "a"},
+        ],
+    )
+    assert seen.hits(one) == [0, 2]
+    assert seen.hits(two) == [0, 1]
+    assert seen.hits(one, "agent") == [2]
+    assert seen.hits(one, "nobody") == []
+
+
+def test_calls_are_found_by_their_exact_name() -> None:
+    """A call without a name is called nothing; names are told in the order of first calls."""
+    spans = [{"type": "tool_call", "name": name} for name in ("b", "a", "b")] + [{"type": "tool_call"}]
+    seen = view(trace=spans)
+    assert [item.id for item in seen.called("b")] == ["c_0", "c_2"]
+    assert list(seen.called("B")) == []
+    assert seen.tool_names == ("b", "a")
+    assert len(seen.calls) == 4
+
+
+# What is there, and what leaves.
+
+
+def test_absent_parts_are_empty_to_look_at_and_missing_to_ask() -> None:
+    """The engine asks before a check looks."""
+    seen = view()
+    assert (list(seen.turns), list(seen.spans), list(seen.calls), seen.timing) == ([], [], [], None)
+    for channel in ("transcript", "executions", "timing", "state", "http"):
+        assert seen.is_missing(channel)
+        assert not seen.is_incomplete(channel)
+        assert seen.coverage(channel) == ("absent", None)
+        assert seen.source_format(channel) is None
+    assert seen.store.find("r", {}) is None
+
+
+@pytest.mark.parametrize(
+    ("state", "missing", "incomplete"),
+    [
+        ("present", False, False),
+        ("empty", False, False),
+        ("absent", True, False),
+        ("unreadable", True, False),
+        ("truncated", False, True),
+        ("partial", False, True),
+        ("redacted", False, True),
+    ],
+)
+def test_a_state_of_coverage_is_missing_or_incomplete_or_neither(
+    state: str, missing: bool, incomplete: bool
+) -> None:
+    """Missing answers nothing; incomplete never proves absence."""
+    seen = view(evidence=from_model(coverage={"transcript": {"state": state, "reason": "why"}}))
+    assert (seen.is_missing("transcript"), seen.is_incomplete("transcript")) == (missing, incomplete)
+    assert seen.coverage("transcript") == (state, "why")
+
+
+def test_the_source_format_is_told_where_there_is_one_source() -> None:
+    """With several sources it is not known which one; what an evidence file writes there is redacted."""
+    coverage = {"transcript": {"state": "partial"}}
+
+    def seen(*formats: str) -> str | None:
+        sources = [{"id": f"src_{i}", "format": name, "reader": "r"} for i, name in enumerate(formats)]
+        return view(evidence=from_model(coverage=coverage, sources=sources)).source_format("transcript")
+
+    assert seen("otlp") == "otlp"
+    assert seen("otlp", "vapi") is None
+    assert seen("by jane.roe@example.com") == "by [REDACTED]"
+
+
+def test_the_redacted_transcript_has_every_turn_with_its_times() -> None:
+    """Times are seconds again, whole ones without a fraction; what is unknown is left out."""
+    turns = [
+        {"role": "jane.roe@example.com", "text": "card 4111 1111 1111 1111!", "start": 1, "end": 2.25},
+        {"text": "ok", "end": 3},
+    ]
+    assert view(transcript=turns).redacted_transcript == [
+        {"role": "[REDACTED]", "text": "card [REDACTED]!", "start": 1, "end": 2.25},
+        {"role": None, "text": "ok", "end": 3},
+    ]
