@@ -132,6 +132,7 @@ def test_a_run_loads_no_library_that_it_does_not_need(tmp_path: Path) -> None:
     )
     loaded = set(ast.literal_eval(done.stderr.strip()))
     unwanted = {
+        "shtab",
         "yaml",
         "re2",
         "jinja2",

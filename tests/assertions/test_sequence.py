@@ -358,7 +358,7 @@ def test_a_fail_blames_what_fails_however_unknown_calls_turn_out(
 ) -> None:
     """The step that hangs on unrecorded arguments may have happened; the other never does."""
     evidence = gapped({}, [{"args": None, "args_state": "absent"}], trace=[call("a", {"id": 1})])
-    steps = [{"tool": "a", "args_subset": {"id": 1}}, {"tool": "c"}]
+    steps: list[dict[str, Any]] = [{"tool": "a", "args_subset": {"id": 1}}, {"tool": "c"}]
     result = judge(sequence(*steps, unordered=unordered), evidence)
     assert (result["code"], result["reason"]) == ("not_found", "step 2 of 2 (a call of `c`) never happens")
 

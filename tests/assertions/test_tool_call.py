@@ -384,6 +384,17 @@ def test_fields_that_say_nothing_without_a_name_are_refused(problems_of: Fixture
     assert problems_of(tool_call(None, absent=True, require_order=["a"])) == [("field_needs", "absent")]
 
 
+def test_an_unknown_operator_is_told_with_the_nearest() -> None:
+    """What expected values get wrong is told in full: place, nearest name and mend."""
+    document = {"version": 1, "assertions": [{"id": "a", **tool_call(args={"a": {"$regx": "x"}})}]}
+    with pytest.raises(averment.DocumentError) as caught:
+        averment.Document.of(document)
+    (problem,) = caught.value.problems
+    assert (problem.path, problem.nearest) == ("$.assertions[0].args.a.$regx", "$regex")
+    assert problem.expected
+    assert problem.mend
+
+
 def test_a_tool_call_must_ask_for_something(problems_of: Fixture) -> None:
     """One of name, order and guard is needed, and null is no name."""
     assert problems_of(tool_call(None)) == [("missing_field", "")]

@@ -136,6 +136,16 @@ def test_a_timeline_merges_turns_and_spans_by_time() -> None:
     assert order(seen.events(turns=True, spans=True)) == "01c_1.c_0"
 
 
+def test_calls_without_a_span_take_their_place_by_time() -> None:
+    """Message lists have turns and calls; a call without a time leaves no common order."""
+    turns = [turn("t", start_ns=2, clock="epoch")]
+    calls = [call("a", start_ns=1, clock="epoch"), call("b", start_ns=3, clock="epoch")]
+    timeline = view(evidence=from_model(turns=turns, calls=calls)).timeline(turns=True, spans=True)
+    assert order(timeline) == "a0b"
+    del calls[1]["start_ns"]
+    assert view(evidence=from_model(turns=turns, calls=calls)).timeline(turns=True, spans=True) is None
+
+
 def test_one_side_alone_needs_no_times() -> None:
     """Turns without any span, and spans without any turn, are in the order of their source."""
     seen = view(transcript=[{"text": "a"}], trace=[])
@@ -287,7 +297,9 @@ def test_the_redacted_transcript_has_every_turn_with_its_times() -> None:
         {"role": "jane.roe@example.com", "text": "card 4111 1111 1111 1111!", "start": 1, "end": 2.25},
         {"text": "ok", "end": 3},
     ]
-    assert view(transcript=turns).redacted_transcript == [
+    redacted = view(transcript=turns).redacted_transcript
+    assert redacted == [
         {"role": "[REDACTED]", "text": "card [REDACTED]!", "start": 1, "end": 2.25},
         {"role": None, "text": "ok", "end": 3},
     ]
+    assert type(redacted[0]["start"]) is int

@@ -13,7 +13,6 @@ from averment.policies import (
     PolicyShelf,
     bundled_names,
     load_policy,
-    policy,
     read_policy,
 )
 from averment.text.source import read_source

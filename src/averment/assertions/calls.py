@@ -156,20 +156,17 @@ def _shown(payload: Any) -> Any:
     return values.ABSENT if payload is UNSET else payload
 
 
-def expected_mistakes(
-    fields: Mapping[str, Any], *, exact: Iterable[str] = (), keyed: Iterable[str] = ()
-) -> Iterable[Mistake]:
+def expected_mistakes(fields: Mapping[str, Any], *, keyed: Iterable[str] = ()) -> Iterable[Mistake]:
     """Mistakes in the expected values of an assertion, by field; unset fields are passed over.
 
     Args:
         fields: the expected values.
-        exact: the fields that admit no other keys.
         keyed: the fields that can say `$exists: false`, because there may be no value to match.
     """
     for name, expected in fields.items():
         if expected is UNSET:
             continue
-        for fault in values.faults(expected, exact=name in exact, keyed=name in keyed):
+        for fault in values.faults(expected, keyed=name in keyed):
             yield Mistake(
                 "bad_expected_value",
                 fault.message,

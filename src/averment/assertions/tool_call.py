@@ -111,7 +111,7 @@ class ToolCall(CallAssertion, frozen=True, kw_only=True, tag="tool_call"):
                     "field_needs", f"`{field}` says nothing without `name`", (field,), key=True, mend=mend
                 )
         yield from bounds_mistakes(self.count)
-        yield from expected_mistakes(given, exact=("args_exact",))
+        yield from expected_mistakes(given)
 
     def compile(self, resolver: Resolver) -> Check:  # noqa: ARG002 - tool calls resolve nothing
         """The check: one part for each of the three things that can be asked, all of which must hold."""

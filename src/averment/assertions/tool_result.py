@@ -65,7 +65,7 @@ class ToolResult(CallAssertion, frozen=True, kw_only=True, tag="tool_result"):
         if len(set_fields) > 1:
             message = f"`{set_fields[1]}` and `{set_fields[0]}` exclude each other"
             yield Mistake("fields_exclude", message, (set_fields[1],), key=True, mend="Keep one.")
-        yield from expected_mistakes(given, exact=("result_exact",), keyed=("result",))
+        yield from expected_mistakes(given, keyed=("result",))
 
     def compile(self, resolver: Resolver) -> Check:  # noqa: ARG002 - tool calls resolve nothing
         """The check, for the expected result."""

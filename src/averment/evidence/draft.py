@@ -25,6 +25,7 @@ from averment.evidence.model import (
     Turn,
 )
 from averment.text import jsontext
+from averment.text.pii import redact
 
 __all__ = [
     "MAX_CALL_SECONDS",
@@ -94,13 +95,13 @@ class Part(NamedTuple):
         path, line = (*self.path, *inside), self.line
         if self.lines is not None and inside:
             line, path = self.lines[int(inside[0])], inside[1:]
-        return Problem(code=code, message=message, file=self.file, line=line, path=path_text(path), **fields)
+        return Problem(code=code, message=message, file=self.file, line=line, path=place_text(path), **fields)
 
 
 def place_of(source: str, line: int | None, path: Sequence[str | int] = ()) -> str:
     """A place in a source as `loc` fields have it: `src_0#$.turns[3]`, or `src_0#line 4.turns[3]` in a JSONL file."""
     start = "$" if line is None else f"line {line}"
-    return f"{source}#{start}{path_text(path)[1:]}"
+    return f"{source}#{start}{place_text(path)[1:]}"
 
 
 class Draft:
@@ -140,7 +141,7 @@ class Draft:
             for path in text.non_finite
         ]
         for code, detail, path in found[:MAX_PROBLEMS]:
-            self.note(code, f"{place}{path_text(path)[1:]}", detail)
+            self.note(code, f"{place}{place_text(path)[1:]}", detail)
         if len(found) > MAX_PROBLEMS:
             self.note("more_notes", place, f"{len(found) - MAX_PROBLEMS} more such places")
 
@@ -205,6 +206,16 @@ _ADDED_LEVELS = 4
 
 _PRESENT = ChannelCoverage("present")
 _EMPTY = ChannelCoverage("empty")
+
+
+def place_text(path: Sequence[str | int]) -> str:
+    """A path as people read it. Keys of evidence are evidence: personal data is removed from them."""
+    return redact(path_text(path))
+
+
+def quoted(name: str) -> str:
+    """A key or name of the evidence, fit for a problem or a note: without personal data, and not too long."""
+    return f"`{redact(name)[:60]}`"
 
 
 def refusal(problems: list[Problem]) -> EvidenceError:

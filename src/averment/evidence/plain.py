@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from averment.errors import Problem, path_text
-from averment.evidence.draft import MAX_PROBLEMS, refusal
+from averment.errors import Problem
+from averment.evidence.draft import MAX_PROBLEMS, place_text, refusal
 from averment.evidence.model import MAX_DEPTH
 
 __all__ = ["MAX_VALUES", "plain"]
@@ -111,4 +111,4 @@ class _Copier:
 def _shown(path: tuple[Any, ...]) -> str:
     """The place as text; the long path of a cycle is cut."""
     steps = [step if type(step) is int else str(step) for step in path[:12]]
-    return path_text(steps) + ("…" if len(path) > 12 else "")
+    return place_text(steps) + ("…" if len(path) > 12 else "")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from averment.errors import nearest
-from averment.evidence.draft import Draft, Part, kind_of
+from averment.evidence.draft import Draft, Part, kind_of, quoted
 from averment.evidence.readers import state_json, timing, transcript, voice_trace
 
 __all__ = ["KEYS", "TITLE", "fits", "read"]
@@ -56,7 +56,7 @@ def read(part: Part, draft: Draft) -> None:
             draft.problems.append(
                 part.problem(
                     "unknown_key",
-                    f"a conversation record has no `{key[:60]}`",
+                    f"a conversation record has no {quoted(key)}",
                     key,
                     expected=", ".join(KEYS),
                     nearest=nearest(key[:60], KEYS),

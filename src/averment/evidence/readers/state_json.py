@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from averment.evidence.draft import Draft, Part, kind_of
+from averment.evidence.draft import Draft, Part, kind_of, quoted
 from averment.evidence.model import StateSnapshot
 
 __all__ = ["read"]
@@ -44,7 +44,9 @@ def read(part: Part, draft: Draft) -> None:
         )
         return
     snapshots = []
-    for resource, rows in value.items():
+    for resource, rows in sorted(
+        value.items()
+    ):  # the order of resources means nothing, the digest must not know it
         sided = isinstance(rows, dict) and not rows.keys().isdisjoint(_SIDES)
         for side in _SIDES if sided else _ONLY:
             snapshot = rows.get(side) if sided else rows
@@ -54,7 +56,7 @@ def read(part: Part, draft: Draft) -> None:
     draft.cover("state", len(snapshots))
     for snapshot in snapshots:
         if snapshot.unreadable is not None:
-            draft.note("state_unreadable", part.loc(), f"`{snapshot.resource[:60]}`: {snapshot.unreadable}")
+            draft.note("state_unreadable", part.loc(), f"{quoted(snapshot.resource)}: {snapshot.unreadable}")
 
 
 _Side = Literal["before", "after", "only"]

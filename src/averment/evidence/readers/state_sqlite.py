@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from averment.errors import EvidenceError, Problem
-from averment.evidence.draft import Draft
+from averment.evidence.draft import Draft, quoted
 from averment.evidence.model import MAX_BYTES, StateSnapshot
 
 if TYPE_CHECKING:
@@ -105,13 +105,13 @@ class _Database:
                 resource, side = _resource(name)
                 found.append(StateSnapshot(resource=resource, side=side, rows=self._rows(name)))
             else:
-                detail = f"`{name[:60]}` is a view or a virtual table"
+                detail = f"{quoted(name)} is a view or a virtual table"
                 self._draft.note("table_not_read", f"{self._source}#", detail, "info")
         return found
 
     def _rows(self, table: str) -> tuple[dict[str, Any], ...]:
-        quoted = table.replace('"', '""')
-        cursor = self._connection.execute(f'SELECT * FROM "{quoted}"')  # noqa: S608 - a table's own name, quoted
+        identifier = table.replace('"', '""')
+        cursor = self._connection.execute(f'SELECT * FROM "{identifier}"')  # noqa: S608 - a table's own name, quoted
         columns = [column[0] for column in cursor.description]
         rows = []
         dropped = 0
@@ -121,7 +121,7 @@ class _Database:
             dropped += len(row) - len(record)
             rows.append(record)
         if dropped:
-            detail = f"{dropped} blobs or infinities in `{table[:60]}` are left out"
+            detail = f"{dropped} blobs or infinities in {quoted(table)} are left out"
             self._draft.note("value_not_json", f"{self._source}#", detail)
         return tuple(rows)
 

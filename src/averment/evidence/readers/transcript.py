@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from averment.evidence.draft import Draft, Part, kind_of, nanoseconds, own_id, too_long
+from averment.evidence.draft import Draft, Part, kind_of, nanoseconds, own_id, quoted, too_long
 from averment.evidence.model import MAX_TEXT_BYTES, Role, Turn
 
 __all__ = ["TITLE", "fits", "read", "role_of"]
@@ -71,7 +71,7 @@ def read(part: Part, draft: Draft) -> None:
             return
         others = sorted(part.value.keys() - {key})
         if others:
-            names = ", ".join(f"`{other[:60]}`" for other in others[:_MAX_NAMED])
+            names = ", ".join(quoted(other) for other in others[:_MAX_NAMED])
             draft.note(
                 "dropped_key", part.loc(), f"{len(others)} keys beside `{key}` are not read: {names}", "info"
             )
@@ -140,7 +140,7 @@ class _Turns:
             self._check_times(index, item, start, end)
         for key in item:
             if key not in _READ:
-                self._drop(f"`{key[:60]}`", index)
+                self._drop(quoted(key), index)
         own = get("id")
         interrupted = get("interrupted")
         return Turn(
