@@ -56,6 +56,13 @@ def test_grounds_are_the_turns_and_calls_of_the_conditions_that_hold(judge: Fixt
         assert (result["turns"], result["tool_calls"], result["span_ids"]) == ([1], ["c_0"], ["s_0"])
 
 
+def test_turns_of_several_conditions_are_ascending_and_each_once(judge: Fixture) -> None:
+    """Whatever the order of the conditions."""
+    turns = [{"text": {1: "early", 8: "late, not early"}.get(index, "")} for index in range(9)]
+    asked = outcome(all_of=[{"phrase": "late"}, {"phrase": "early"}])
+    assert judge(asked, transcript=turns)["turns"] == [1, 8]
+
+
 def test_the_reason_names_the_conditions_that_do_not_hold(judge: Fixture) -> None:
     """Each is called by what it tests."""
     result = judge(outcome(all_of=[UNCALLED, CALLED, UNSAID, UNTIMED]), **EVIDENCE)

@@ -52,11 +52,15 @@ def test_an_absent_phrase_passes_when_nobody_says_it_and_fails_with_the_turns_th
     assert result["public_reason"] == "a forbidden phrase is present"
 
 
-def test_many_turns_are_told_by_the_first_five_and_a_number(judge: Fixture) -> None:
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(1, "turn 0"), (2, "turns 0, 1"), (5, "turns 0, 1, 2, 3, 4"), (7, "turns 0, 1, 2, 3, 4 and 2 more")],
+)
+def test_many_turns_are_told_by_the_first_five_and_a_number(judge: Fixture, number: int, words: str) -> None:
     """A reason stays readable; the grounds hold all turns."""
-    result = judge(phrase("no", absent=True), transcript=agent(*["no"] * 7))
-    assert result["reason"].endswith("is said in turns 0, 1, 2, 3, 4 and 2 more")
-    assert result["turns"] == list(range(7))
+    result = judge(phrase("no", absent=True), transcript=agent(*["no"] * number))
+    assert result["reason"].endswith(f"is said in {words}")
+    assert result["turns"] == list(range(number))
 
 
 @pytest.mark.parametrize(

@@ -30,11 +30,11 @@ rules:
 """
 
 
-def problems(text: str) -> list[tuple[str, int | None]]:
+def problems(text: str) -> list[tuple[str, int | None, int | None]]:
     with pytest.raises(DocumentError) as caught:
         read_policy(read_source(text, name="house.yaml"))
     assert {problem.file for problem in caught.value.problems} == {"house.yaml"}
-    return [(problem.code, problem.line) for problem in caught.value.problems]
+    return [(problem.code, problem.line, problem.column) for problem in caught.value.problems]
 
 
 def rule(**fields: Any) -> dict[str, Any]:
@@ -94,10 +94,10 @@ def test_the_default_policy_bans_whole_words_in_any_case(text: str, hit: bool) -
     assert any(re.search(regex, text, re.IGNORECASE) for regex in banned) is hit
 
 
-def test_all_mistakes_of_a_file_are_told_with_their_lines() -> None:
-    """A duplicate id and a bad pattern are both found, each in its place."""
-    twice = YAML + "  - {id: no-slang, type: banned, regex: '('}\n"
-    assert problems(twice) == [("duplicate_id", 10), ("bad_pattern", 10)]
+def test_all_mistakes_of_a_file_are_told_with_their_places() -> None:
+    """A duplicate id and a bad pattern are both found, the pattern at the character that is wrong."""
+    twice = YAML + "  - {id: no-slang, type: banned, regex: 'ab('}\n"
+    assert problems(twice) == [("duplicate_id", 10, 10), ("bad_pattern", 10, 44)]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_all_mistakes_of_a_file_are_told_with_their_lines() -> None:
 )
 def test_a_malformed_policy_is_refused(said: Any, expected: list[str]) -> None:
     """A policy is checked like a document; the reference crashed on a pattern that was a number."""
-    assert [code for code, _ in problems(json.dumps(said))] == expected
+    assert [code for code, *_ in problems(json.dumps(said))] == expected
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,9 @@ from averment.errors import Problem, UsageError, nearest
 __all__ = ["Parser", "parse"]
 
 
+_WIDTH = 100
+
+
 class Parser(argparse.ArgumentParser):
     """A parser for one command; it never exits by itself on a mistake, and never guesses an abbreviation."""
 
@@ -23,7 +26,7 @@ class Parser(argparse.ArgumentParser):
             prog=prog,
             description=about,
             epilog=f"examples:\n{examples}" if examples else None,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_formatter,
             allow_abbrev=False,
         )
 
@@ -42,12 +45,21 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(Problem(code="usage", message=message, mend=f"See `{self.prog} --help`."))
 
 
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    # A fixed width: the same help everywhere, and no need to load what asks the terminal.
+    return argparse.RawDescriptionHelpFormatter(prog, width=_WIDTH)
+
+
 def parse(parser: Parser, args: Sequence[str]) -> argparse.Namespace:
     """The arguments of a command; options may stand before, between and after the others.
 
     Raises:
         UsageError: something is missing, unknown or not allowed.
     """
+    shape = {None: "{}", "*": "[{} ...]", "+": "{} ...", "?": "[{}]"}
+    words = [shape[action.nargs].format(action.metavar) for action in parser._actions if not action.option_strings]
+    # Left to argparse, the usage would be laid out for every run, errors or not.
+    parser.usage = " ".join([parser.prog, "[options]", *words])
     namespace, unknown = parser.parse_known_intermixed_args(args)
     if unknown:
         known = [option for action in parser._actions for option in action.option_strings]  # noqa: SLF001

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from averment.errors import DocumentError, Problem, path_text
-from averment.text.jsonread import read_json
 from averment.text.offsets import offsets
 from averment.text.reading import (
     MAX_DOCUMENT_DEPTH,
@@ -222,7 +221,11 @@ def _decode(text: str | bytes, name: str | None) -> str:
 def _read(text: str) -> Reading:
     """Read JSON when it looks like JSON and is, else YAML, of which JSON with comments and the like is a part."""
     as_json = Reading(text)
-    not_json = read_json(as_json) if text.lstrip(" \t\r\n").startswith(("{", "[")) else 0
+    not_json: int | None = 0
+    if text.lstrip(" \t\r\n").startswith(("{", "[")):
+        from averment.text.jsonread import read_json
+
+        not_json = read_json(as_json)
     if not_json is None:
         return as_json
     from averment.text.yamlread import read_yaml

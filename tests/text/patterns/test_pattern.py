@@ -115,6 +115,11 @@ def test_a_refusal_says_what_and_where(source: str, position: int | None, words:
     assert not caught.value.message.endswith(".")
 
 
+def test_many_groups_side_by_side_are_not_nested() -> None:
+    """The limit is on depth, and parentheses that are meant literally don't count."""
+    assert compile_pattern("(a)" * 60 + r"\([(]" * 60).tier == "tame"
+
+
 def test_a_backspace_has_the_mend_for_yaml() -> None:
     r"""The usual way to a backspace is `\b` in double quotes."""
     with pytest.raises(PatternError, match="raw control character") as caught:

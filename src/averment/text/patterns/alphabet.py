@@ -126,14 +126,13 @@ class Alphabet:
     def _category(self, category: str, chars: Chars) -> int:
         if chars.ascii_only:
             return self.beyond if category.isupper() else 0
-        literals = 0
-        for key, bit in self._literals.items():
-            # Literals of a case class with several kinds of characters count as both (a class of letters holds
-            # one combining mark); no white space and no digit has a partner of another kind.
-            alike = {r"\d": key.isdecimal(), r"\s": key.isspace()}
-            member = alike.get(category.lower(), True)
-            if member if category.islower() else category == r"\W" or not member:
-                literals |= bit
+        kind = category.lower()
+        if kind == r"\w":
+            # A case class can hold both kinds: the Greek iota equals a combining mark.
+            literals = sum(self._literals.values())
+        else:
+            belongs = str.isdecimal if kind == r"\d" else str.isspace
+            literals = sum(bit for key, bit in self._literals.items() if belongs(key) == category.islower())
         if category in _BEYOND:
             return _BEYOND[category] | literals
-        return (_BEYOND_ALL & ~_BEYOND[category.lower()]) | literals
+        return (_BEYOND_ALL & ~_BEYOND[kind]) | literals

@@ -192,6 +192,8 @@ def compile_pattern(source: str, *, ignore_case: bool = False) -> Pattern:
     except re.error as error:
         mend = _SYNTAX_MENDS.get(error.msg)
         raise PatternError(f"the pattern is not valid: {error.msg}", position=error.pos, mend=mend) from None
+    except RecursionError:
+        raise PatternError("the pattern nests too deeply", mend="Nest less deeply.") from None
     except OverflowError:
         raise PatternError("a repetition count is too large", mend="Repeat fewer times.") from None
     except UnknownConstructError as error:
@@ -207,7 +209,8 @@ def _check_size(source: str) -> None:
     if source.count("(") > _NESTING_LIMIT:
         depth = 0
         for token in re.finditer(_TOKENS, source):
-            depth += (token["close"] is None) - (token["close"] is not None) if "(" in token[0] else 0
+            if token.lastgroup is not None:
+                depth += token[0].count("(") - token[0].count(")")
             if depth > _NESTING_LIMIT:
                 message = f"the pattern nests deeper than {_NESTING_LIMIT} parentheses"
                 raise PatternError(message, position=token.start(), mend="Nest less deeply.")
@@ -216,12 +219,14 @@ def _check_size(source: str) -> None:
 def _check_controls(source: str, *, verbose: bool) -> None:
     for position, char in enumerate(source):
         if (char < " " or "\x7f" <= char < "\xa0") and not (verbose and char in "\t\n\v\f\r"):
+            if char == "\b":
+                mend = "Use single quotes: in double quotes YAML reads `\\b` as a backspace (JSON needs `\\\\b`)."
+            else:
+                mend = (
+                    "Use single quotes and an escape such as `\\t` or `\\n`; only `(?x)` patterns span lines."
+                )
             raise PatternError(
-                f"the pattern holds a raw control character, U+{ord(char):04X}",
-                position=position,
-                mend="Use single quotes: in double quotes YAML and JSON read `\\b` as a backspace"
-                if char == "\b"
-                else "Use single quotes and write an escape such as `\\t`, `\\n` or `\\x1b`; a pattern over several lines begins with `(?x)`.",
+                f"the pattern holds a raw control character, U+{ord(char):04X}", position=position, mend=mend
             )
 
 
@@ -253,9 +258,7 @@ def _longest_for_re(source: str, tree: Tree) -> int | None:
     except TooLargeError:
         instructions = PROGRAM_LIMIT + 1
     if instructions > PROGRAM_LIMIT:
-        message = (
-            f"the pattern comes to more than {PROGRAM_LIMIT} parts when its counted repeats are written out"
-        )
+        message = f"the pattern has more than {PROGRAM_LIMIT} parts with its counted repeats written out"
         raise PatternError(message, mend="Use smaller counts, or `*` and `+`.")
     return longest if longest >= 0 else None
 

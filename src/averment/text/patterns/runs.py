@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
 from averment.text.patterns.alphabet import Alphabet
 from averment.text.patterns.program import (
@@ -21,7 +20,7 @@ from averment.text.patterns.tree import Chars, Edge, Look, Node
 __all__ = ["Runs"]
 
 _DEPTH = 150
-"""Zero-width moves in a row that are followed: more nested or optional parts than that are not analysed."""
+"""The most zero-width moves in a row: it keeps the recursion shallow."""
 
 _BUDGET = 4_000
 _BUDGET_PER_INSTRUCTION = 30
@@ -59,6 +58,7 @@ class Runs:
         "_program",
         "_reads",
         "_start",
+        "_test_works",
         "_work",
         "entry_work",
         "first",
@@ -71,6 +71,7 @@ class Runs:
         self._elements: list[tuple[int, _Guards]] = []
         self._follow: list[_Counts | None] = []
         self._work: list[int] = []
+        self._test_works: dict[int, int] = {}
         self._cut_alphabet()
         self.first, self.entry_work = self._enter(self._program.start)
 
@@ -87,6 +88,7 @@ class Runs:
         Raises:
             TooLargeError: the budget is spent.
         """
+        # A key is what stands before a position, and the elements alive there.
         seen: dict[tuple[int, tuple[_Element, ...]], list[float]] = {}
         growths: dict[tuple[int, tuple[_Element, ...]], int] = {}
         pending: list[tuple[int, tuple[_Element, ...]]] = []
@@ -116,6 +118,7 @@ class Runs:
         while pending:
             before, elements = key = pending.pop()
             vector = dict(zip(elements, seen[key], strict=True))
+            # With no element but the seeds' reading it, a letter leads where it leads from the seeds alone.
             fresh = [e for e in elements if vector[e] != seeds.get(e)] if restarting else elements
             letters = 0
             for element in fresh or elements:
@@ -129,30 +132,23 @@ class Runs:
                 after = self._read(vector, before, letter, seeds if restarting else {})
                 if after:
                     reach(self._before[letter], after)
-        infinite = {
-            e
-            for (_, elements), counts in seen.items()
-            for e, c in zip(elements, counts, strict=True)
-            if c > _MOST
-        }
-        peak = 0
-        for (_, elements), counts in seen.items():
-            work = [
-                int(c) * self._work_after(e)
-                for e, c in zip(elements, counts, strict=True)
-                if e not in infinite
-            ]
-            peak = max(peak, sum(work))
-        return peak, infinite
+        vectors = [[*zip(elements, counts, strict=True)] for (_, elements), counts in seen.items()]
+        infinite = {element for vector in vectors for element, count in vector if count > _MOST}
+        work = [
+            sum(
+                int(count) * self._work_after(element) for element, count in vector if element not in infinite
+            )
+            for vector in vectors
+        ]
+        return max(work, default=0), infinite
 
-    def entries(self, infinite: Iterable[_Element]) -> list[_Element]:
+    def entries(self, infinite: set[_Element]) -> list[_Element]:
         """The elements of `infinite` that are entered from the others or from the start."""
-        inside = set(infinite)
         entered = set(self.first)
         for element in range(len(self._elements)):
-            if element not in inside:
+            if element not in infinite:
                 entered.update(self._after(element))
-        return sorted(inside & entered)
+        return sorted(infinite & entered)
 
     def _read(self, vector: _Counts, before: int, letter: int, seeds: _Counts) -> _Counts:
         result = dict(seeds)
@@ -257,16 +253,21 @@ class Runs:
         return targets, work
 
     def _test_work(self, test: int) -> int:
-        node = [*self._program.tests][test]
-        if not isinstance(node, Look) or isinstance(node.body, Chars):
-            return 1
-        if node.body.most is None:
-            raise TooLargeError
-        runs = Runs(node.body)
-        peak, infinite = runs.explore(runs.first, restarting=False)
-        if infinite:
-            raise TooLargeError
-        return runs.entry_work + peak * (node.body.most + 1)
+        known = self._test_works.get(test)
+        if known is None:
+            known = self._test_works[test] = _work_of([*self._program.tests][test])
+        return known
+
+
+def _work_of(test: Edge | Look) -> int:
+    """The work of one test at one place; look-behind has a fixed width, look-ahead isn't a test in a program."""
+    if not isinstance(test, Look) or isinstance(test.body, Chars):
+        return 1
+    runs = Runs(test.body)
+    peak, infinite = runs.explore(runs.first, restarting=False)
+    if infinite or test.body.most is None:
+        raise TooLargeError
+    return runs.entry_work + peak * (test.body.most + 1)
 
 
 def _guard(test: Edge | Look, alphabet: Alphabet) -> list[tuple[int, int]]:

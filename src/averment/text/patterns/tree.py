@@ -179,7 +179,7 @@ def read(source: str, *, ignore_case: bool) -> tuple[Tree, Any]:
     """
     with warnings.catch_warnings():
         # `re` warns that sets like `[[a]` may change their meaning one day; verdicts follow the running `re`.
-        warnings.simplefilter("ignore", FutureWarning)
+        warnings.simplefilter("ignore")
         parsed = _parser.parse(source, re.IGNORECASE if ignore_case else 0)
     reader = _Reader()
     return Tree(reader.sequence(parsed, parsed.state.flags), reader.groups), parsed

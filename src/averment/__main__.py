@@ -1,0 +1,5 @@
+"""`python -m averment`."""
+
+from averment.cli.main import script
+
+script()
