@@ -47,6 +47,7 @@ def without(name: str) -> dict[str, Any]:
         ("aa", "a", "wrong_order", ["c_0"]),
         ("ac", "ab", "not_found", ["c_0"]),
         ("ca", "ab", "not_found", None),
+        ("ac", "aab", "not_found", ["c_0"]),
         ("a", "", "not_found", None),
     ],
 )
@@ -265,6 +266,7 @@ def test_an_unordered_fail_blames_the_step_that_is_missing(judge: Fixture) -> No
     result = judge(tools("ca", unordered=True), trace=trace("ab"))
     assert result["reason"] == "step 1 of 2 (a call of `c`) never happens"
     assert result["tool_calls"] == ["c_0"]
+    assert judge(tools("ba", unordered=True), trace=trace("ab"))["tool_calls"] == ["c_0", "c_1"]
     result = judge(tools("aa", unordered=True), trace=trace("ab"))
     assert result["reason"] == (
         "step 2 of 2 (a call of `a`) has no event of its own: other steps need those that there are"

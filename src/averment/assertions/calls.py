@@ -61,9 +61,8 @@ class CallAssertion(Assertion, frozen=True, kw_only=True):
     def counted(self, view: View, name: str | None = None) -> Sequence[ToolCall]:
         """The calls that count for this assertion, in trace order; of the tool `name`, when given."""
         calls = view.calls if name is None else view.called(name)
-        if (
-            self.reading == "executed"
-        ):  # the other readings take every call: an executed one was requested too
+        # The other readings take every call: an executed one was requested too.
+        if self.reading == "executed":
             calls = [call for call in calls if call.status in _EXECUTED]
         if self.requestor != "any":
             calls = [call for call in calls if call.requestor == self.requestor]

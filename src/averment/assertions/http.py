@@ -12,7 +12,7 @@ from averment.assertions import values
 from averment.assertions.calls import expected_mistakes
 from averment.evidence.model import Span
 from averment.text.patterns import PatternError, compile_pattern
-from averment.text.structs import Mistake
+from averment.text.structs import Mistake, describe
 
 __all__ = ["HttpExchange"]
 
@@ -52,7 +52,11 @@ class HttpExchange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
             if not _LEAST <= code <= _MOST:
                 expected = f"a status code from {_LEAST} to {_MOST}"
                 yield Mistake(
-                    "out_of_range", "there is no such status code", path, expected=expected, found=str(code)
+                    "out_of_range",
+                    "there is no such status code",
+                    path,
+                    expected=expected,
+                    found=describe(code),
                 )
         yield from expected_mistakes({"response_subset": self.response_subset})
 

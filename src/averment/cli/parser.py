@@ -56,8 +56,10 @@ def parse(parser: Parser, args: Sequence[str]) -> argparse.Namespace:
     Raises:
         UsageError: something is missing, unknown or not allowed.
     """
-    shape = {None: "{}", "*": "[{} ...]", "+": "{} ...", "?": "[{}]"}
-    words = [shape[action.nargs].format(action.metavar) for action in parser._actions if not action.option_strings]
+    shape: dict[str | int | None, str] = {None: "{}", "*": "[{} ...]", "+": "{} ...", "?": "[{}]"}
+    words = [
+        shape[action.nargs].format(action.metavar) for action in parser._actions if not action.option_strings
+    ]
     # Left to argparse, the usage would be laid out for every run, errors or not.
     parser.usage = " ".join([parser.prog, "[options]", *words])
     namespace, unknown = parser.parse_known_intermixed_args(args)

@@ -24,6 +24,8 @@ then nothing is proved.
 **The theorem.** Let E be what exploration finds from one entry, and P its *peak*: the largest total work at a
 position, over all texts.
 
+- Without exploration: runs multiply along a sequence and add up over a choice, and a repeat of what matches in
+  one way only has a run for each count, so an attempt costs at most A + B * n: `closed_form`, for most patterns.
 - Entries only at the start of one attempt, P finite: an attempt costs at most P times the positions it reaches;
   a search at most `P * n * min(n, width)`: `per_start`.
 - An entry at every position (the search's own loop is part of the automaton), P finite: by (1) the search costs at
@@ -34,6 +36,7 @@ position, over all texts.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import msgspec
 
@@ -60,13 +63,13 @@ from averment.text.patterns.tree import (
     sequence_of,
 )
 
-__all__ = ["Bound", "overall", "per_start"]
+__all__ = ["STEPS", "Bound", "closed_form", "overall", "per_start"]
 
 _UNROLLED = 20
 """Nodes up to which a counted repeat is unrolled."""
 
-_SMALL = 1_000
-"""The work up to which a pattern is accepted without exploration: it is that, whatever the text."""
+STEPS = 200_000_000
+"""What `re` may take for one text where the steps grow faster than the text."""
 
 
 class Bound(msgspec.Struct, frozen=True):
@@ -92,11 +95,16 @@ class Bound(msgspec.Struct, frozen=True):
         return self.linear + self.quadratic * (self.reach + 1)
 
 
+def closed_form(tree: Tree) -> Bound | None:
+    """A bound worked out from the pattern's shape alone: at once, and finite for most patterns."""
+    _, work = _all_ways(tree.root)
+    if not math.isfinite(work.at_all):
+        return None
+    return Bound(1 + int(work.at_all), int(work.per_character), tree.root.most)
+
+
 def per_start(tree: Tree) -> Bound | None:
     """A bound that counts each attempt for itself: cheap, and never linear for patterns of unbounded reach."""
-    _, work = _all_ways(tree.root)
-    if work <= _SMALL:
-        return Bound(1 + int(work), 0, tree.root.most)
     try:
         runs = Runs(relaxed := _relaxed(tree.root, tree))
         peak, infinite = runs.explore(runs.first, restarting=False)
@@ -122,35 +130,75 @@ def overall(tree: Tree) -> Bound | None:
     return Bound(linear, linear * entry_peak, relaxed.most)
 
 
-def _all_ways(node: Node) -> tuple[float, float]:
+class _Amount(NamedTuple):
+    """`at_all + per_character * n` for a text of n characters; infinite when it grows faster."""
+
+    at_all: float
+    per_character: float = 0
+
+    def plus(self, other: _Amount) -> _Amount:
+        """The sum."""
+        return _Amount(self.at_all + other.at_all, self.per_character + other.per_character)
+
+    def times(self, other: _Amount) -> _Amount:
+        """The product; one of two growing amounts, or with an infinite one, is infinite."""
+        if (self.per_character and other.per_character) or not math.isfinite(self.at_all + other.at_all):
+            return _INFINITE
+        return _Amount(
+            self.at_all * other.at_all, self.at_all * other.per_character + self.per_character * other.at_all
+        )
+
+
+_NONE, _ONE, _INFINITE = _Amount(0), _Amount(1), _Amount(math.inf, math.inf)
+
+
+def _all_ways(node: Node) -> tuple[_Amount, _Amount]:
     """In how many ways the node matches at most, and the work of going through all of them, in any text."""
     match node:
         case Chars() | Edge():
-            return 1, 1
+            return _ONE, _ONE
         case Sequence():
-            ways, work = 1.0, 0.0
-            for more, each in map(_all_ways, node.parts):
-                work += ways * each
-                ways *= more
+            ways, work = _ONE, _NONE
+            for part in node.parts:
+                if type(part) is Chars:  # most parts are, and leave as many ways as there were
+                    work = work.plus(ways)
+                    continue
+                more, each = _all_ways(part)
+                work = work.plus(ways.times(each))
+                ways = ways.times(more)
             return ways, work
         case Choice():
-            options = [*map(_all_ways, node.options)]
-            return sum(ways for ways, _ in options), 1 + sum(work for _, work in options)
-        case Repeat() if node.high is not None and node.high <= _SMALL:
-            more, each = _all_ways(node.body)
-            total, ways, work = float(node.low == 0), 1.0, 1.0
-            for count in range(1, node.high + 1):
-                work += ways * (each + 1)
-                ways *= more
-                total += ways if count >= node.low else 0
-            return total, work
+            ways, work = _NONE, _ONE
+            for option in node.options:
+                more, each = _all_ways(option)
+                ways, work = ways.plus(more), work.plus(each)
+            return ways, work
+        case Repeat():
+            return _all_ways_of_repeat(node)
         case Look():
-            return 1, 1 + _all_ways(node.body)[1]
+            return _ONE, _ONE.plus(_all_ways(node.body)[1])
         case Atomic():
             return _all_ways(node.body)
         case Reference() if node.most is not None:
-            return 1, 1 + node.most
-    return math.inf, math.inf
+            return _ONE, _Amount(1 + node.most)
+    return _INFINITE, _INFINITE
+
+
+def _all_ways_of_repeat(node: Repeat) -> tuple[_Amount, _Amount]:
+    more, each = _all_ways(node.body)
+    if more == _ONE and node.body.least and not each.per_character:
+        # One way to match each time: as many ways as there are counts. The last iteration may fail and cost as much.
+        if node.high is None:
+            return _Amount(1, 1), _Amount(2 + each.at_all, 1 + each.at_all)
+        return _Amount(node.high - node.low + 1), _Amount(1 + node.high * (1 + each.at_all))
+    if node.high is None or node.high > _UNROLLED:
+        return _INFINITE, _INFINITE
+    total, ways, work = _Amount(node.low == 0), _ONE, _ONE
+    for count in range(1, node.high + 1):
+        work = work.plus(ways.times(each.plus(_ONE)))
+        ways = ways.times(more)
+        total = total.plus(ways) if count >= node.low else total
+    return total, work
 
 
 def _relaxed(root: Node, tree: Tree) -> Node:

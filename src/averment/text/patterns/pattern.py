@@ -5,7 +5,7 @@ patterns take exponential time on some texts, and evidence is hostile. No clock 
 
 - *tame*: `analysis.py` proves that `re` takes at most quadratic time. For a text of a megabyte that is still far
   too long, so the proof comes with numbers: `re` answers for texts of any length when it takes at most
-  `_STEPS_PER_CHARACTER`, as nearly all patterns do, and otherwise for texts that take at most `_STEPS`. Longer
+  `_STEPS_PER_CHARACTER`, as nearly all patterns do, and otherwise for texts that take at most `STEPS`. Longer
   texts go to our own linear engine (`automaton.py`), with the same answer. What that engine can't follow
   (back-references, conditions, atomic groups) is tame only where `re` needs no such help.
 - *regular*: nothing is proved, and the pattern is a regular expression in the strict sense: our engine answers.
@@ -19,20 +19,15 @@ from __future__ import annotations
 
 import functools
 import re
-from re import _compiler  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, Final
 
-from averment.text.patterns.analysis import Bound, overall, per_start
-from averment.text.patterns.program import PROGRAM_LIMIT, Program, TooLargeError
+from averment.text.patterns.analysis import STEPS, Bound, closed_form, overall, per_start
+from averment.text.patterns.program import PROGRAM_LIMIT, size
 from averment.text.patterns.tree import (
-    Atomic,
-    Condition,
-    Look,
-    Reference,
     Tree,
     UnknownConstructError,
+    parse,
     read,
-    walk,
 )
 
 if TYPE_CHECKING:
@@ -49,11 +44,11 @@ _NESTING_LIMIT = 50
 _STEPS_PER_CHARACTER = 1_000
 """What `re` may take per character of a text of any length."""
 
-_STEPS = 200_000_000
-"""What `re` may take for one text where the steps grow faster than the text."""
-
 _ANY_LENGTH = 1 << 62
-_MEMOISED = 4_096
+
+_LONG_ENOUGH = 2_000
+"""Characters of a text; a bound that lets `re` search this much is not bettered before a longer text comes."""
+_MEMOISED = 16_384
 
 _TOKENS = r"""(?xs)
     (?: \\[^1-9] | \[\^?\]? (?: \\. | [^\]\\] )* \] )       # what can't begin a construct
@@ -121,15 +116,19 @@ class Pattern:
     )
 
     def __init__(
-        self, source: str, ignore_case: bool, tree: Tree, searcher: re.Pattern[str], longest: int | None
+        self, source: str, ignore_case: bool, tree: Tree, groups: dict[str, int], longest: int | None
     ) -> None:
         """Not for callers: `longest` is the longest text that `re` may search, None for regular patterns."""
         self.source: Final = source
         self.ignore_case: Final = ignore_case
         self.tier: Final = "regular" if longest is None else "tame"
-        self.groups: Final = dict(searcher.groupindex)
+        self.groups: Final = groups
         self.tree: Final = tree
-        self._searcher = searcher
+        self._searcher: re.Pattern[str] | None = None
+        if (
+            "(?<" in source
+        ):  # of what `re` refuses, only a look-behind without one length gets past its parser
+            self.compiled()
         self._longest = -1 if longest is None else longest
         self._reconsidered = longest is None
         self._automaton: Automaton | None = None
@@ -145,16 +144,22 @@ class Pattern:
     def __hash__(self) -> int:
         return hash((self.source, self.ignore_case))
 
+    def compiled(self) -> re.Pattern[str]:
+        """`re`'s own pattern, compiled for the first search: a document that is only checked needs none."""
+        if self._searcher is None:
+            self._searcher = _compiler.compile(parse(self.source, ignore_case=self.ignore_case))
+        return self._searcher
+
     def search(self, text: str) -> tuple[int, int] | None:
         """The span that `re.search` finds, or None."""
-        engine = self._searcher if len(text) <= self._longest else self._engine(text)
+        engine = self.compiled() if len(text) <= self._longest else self._engine(text)
         found = engine.search(text)
         return found.span() if isinstance(found, re.Match) else found
 
     def test(self, text: str) -> bool:
         """Whether `re.search` finds anything."""
         if len(text) <= self._longest:
-            return self._searcher.search(text) is not None
+            return (self._searcher or self.compiled()).search(text) is not None
         engine = self._engine(text)
         return engine.search(text) is not None if isinstance(engine, re.Pattern) else engine.test(text)
 
@@ -164,7 +169,7 @@ class Pattern:
             self._longest = max(self._longest, _longest(overall(self.tree)))
             self._reconsidered = True
         if len(text) <= self._longest:
-            return self._searcher
+            return self.compiled()
         if self._automaton is None:
             from averment.text.patterns.automaton import Automaton
 
@@ -187,8 +192,7 @@ def compile_pattern(source: str, *, ignore_case: bool = False) -> Pattern:
     try:
         tree, parsed = read(source, ignore_case=ignore_case)
         _check_controls(source, verbose=bool(parsed.state.flags & re.VERBOSE))
-        searcher: re.Pattern[str] = _compiler.compile(parsed)
-        return Pattern(source, ignore_case, tree, searcher, _longest_for_re(source, tree))
+        return Pattern(source, ignore_case, tree, dict(parsed.state.groupdict), _longest_for_re(source, tree))
     except re.error as error:
         mend = _SYNTAX_MENDS.get(error.msg)
         raise PatternError(f"the pattern is not valid: {error.msg}", position=error.pos, mend=mend) from None
@@ -234,29 +238,27 @@ def _longest(bound: Bound | None) -> int:
     """The longest text that `re` may search under this bound; negative when there is none."""
     if bound is None:
         return -1
-    return _ANY_LENGTH if bound.per_character() <= _STEPS_PER_CHARACTER else bound.longest(_STEPS)
+    return _ANY_LENGTH if bound.per_character() <= _STEPS_PER_CHARACTER else bound.longest(STEPS)
 
 
 def _longest_for_re(source: str, tree: Tree) -> int | None:
     """The longest text that `re` may search, as far as it takes to place the pattern; None: it is regular."""
-    longest = _longest(per_start(tree))
+    longest = _longest(closed_form(tree))
     if longest == _ANY_LENGTH:
         return longest
-    nodes = [*walk(tree.root)]
-    beyond = any(isinstance(node, Reference | Condition | Atomic) for node in nodes)
-    if beyond or longest < 0:
-        longest = max(longest, _longest(overall(tree)))
+    for prove, needed in (
+        (per_start, tree.beyond or longest < _LONG_ENOUGH),
+        (overall, tree.beyond or longest < 0),
+    ):
+        if needed:
+            longest = max(longest, _longest(prove(tree)))
         if longest == _ANY_LENGTH:
             return longest
-    if beyond:
+    if tree.beyond:
         raise _refusal(source, "reference", "condition", "atomic")
-    looks = [node for node in nodes if isinstance(node, Look)]
-    if longest < 0 and looks:
+    if longest < 0 and tree.looks:
         raise _refusal(source, "look")
-    try:
-        instructions = sum(len(Program(root).code) for root in (tree.root, *(look.body for look in looks)))
-    except TooLargeError:
-        instructions = PROGRAM_LIMIT + 1
+    instructions = sum(size(root) for root in (tree.root, *(look.body for look in tree.looks)))
     if instructions > PROGRAM_LIMIT:
         message = f"the pattern has more than {PROGRAM_LIMIT} parts with its counted repeats written out"
         raise PatternError(message, mend="Use smaller counts, or `*` and `+`.")

@@ -19,7 +19,18 @@ from typing import Any
 
 from averment.text.patterns.tree import Chars, Choice, Edge, Look, Node, Repeat, Sequence
 
-__all__ = ["CHAR", "CHECK", "FINAL", "MARK", "PROGRAM_LIMIT", "SPLIT", "TEST", "Program", "TooLargeError"]
+__all__ = [
+    "CHAR",
+    "CHECK",
+    "FINAL",
+    "MARK",
+    "PROGRAM_LIMIT",
+    "SPLIT",
+    "TEST",
+    "Program",
+    "TooLargeError",
+    "size",
+]
 
 CHAR, SPLIT, TEST, MARK, CHECK, FINAL = range(6)
 
@@ -29,6 +40,25 @@ PROGRAM_LIMIT = 2_000
 
 class TooLargeError(Exception):
     """The program would have more than PROGRAM_LIMIT instructions, or its analysis would take too long."""
+
+
+def size(root: Node) -> int:
+    """How many instructions the program of a node has, without writing them."""
+    return 1 + _size(root)
+
+
+def _size(node: Node) -> int:
+    match node:
+        case Sequence():
+            return sum([_size(part) for part in node.parts])
+        case Choice():
+            return 1 + sum([_size(option) for option in node.options])
+        case Repeat():
+            body = _size(node.body)
+            iteration = body if node.body.least else body + 2
+            optional = 1 + iteration if node.high is None else (node.high - node.low) * (1 + iteration)
+            return optional + node.low * body
+    return 1
 
 
 class Program:

@@ -31,6 +31,7 @@ __all__ = [
     "Tree",
     "UnknownConstructError",
     "choice_of",
+    "parse",
     "read",
     "sequence_of",
     "walk",
@@ -52,7 +53,9 @@ _EDGES = {
     _constants.AT_END: "$",
     _constants.AT_END_STRING: r"\Z",
 }
-_TYPE_FLAGS = re.ASCII | re.LOCALE | re.UNICODE
+# Plain integers: every `&` of the enum's members makes an object, in `re`'s own parser too.
+_IGNORECASE, _ASCII, _DOTALL, _MULTILINE = map(int, (re.IGNORECASE, re.ASCII, re.DOTALL, re.MULTILINE))
+_TYPE_FLAGS = int(re.ASCII | re.LOCALE | re.UNICODE)
 
 
 class UnknownConstructError(Exception):
@@ -153,10 +156,14 @@ class Tree(msgspec.Struct, frozen=True):
     Attributes:
         root: the pattern.
         groups: the body of each capturing group, by number.
+        looks: every look-ahead and look-behind.
+        beyond: whether it has what no automaton can follow: a back-reference, a condition or an atomic group.
     """
 
     root: Node
     groups: dict[int, Node]
+    looks: list[Look]
+    beyond: bool
 
 
 EMPTY = Sequence(0, 0, ())
@@ -166,23 +173,37 @@ NEVER = Choice(0, 0, ())
 """Matches nothing."""
 
 
+def parse(source: str, *, ignore_case: bool) -> Any:
+    """`re`'s own parse of a pattern, which its compiler takes.
+
+    Raises:
+        re.error: `re` can't parse it.
+        OverflowError: a repetition count is beyond what `re` can hold.
+    """
+    flags = _IGNORECASE if ignore_case else 0
+    if "[" not in source:
+        return _parser.parse(source, flags)
+    # `re` warns that sets like `[[a]` may change their meaning one day; verdicts follow the running `re`.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _parser.parse(source, flags)
+
+
 def read(source: str, *, ignore_case: bool) -> tuple[Tree, Any]:
     """Read a pattern.
 
     Returns:
-        The tree, and `re`'s own parse of the pattern, which `re` can compile without parsing it again.
+        The tree, and what `parse` gives.
 
     Raises:
         re.error: `re` can't parse it.
         OverflowError: a repetition count is beyond what `re` can hold.
         UnknownConstructError: `re` can, but the result has parts that aren't known here.
     """
-    with warnings.catch_warnings():
-        # `re` warns that sets like `[[a]` may change their meaning one day; verdicts follow the running `re`.
-        warnings.simplefilter("ignore")
-        parsed = _parser.parse(source, re.IGNORECASE if ignore_case else 0)
+    parsed = parse(source, ignore_case=ignore_case)
     reader = _Reader()
-    return Tree(reader.sequence(parsed, parsed.state.flags), reader.groups), parsed
+    root = reader.sequence(parsed, parsed.state.flags)
+    return Tree(root, reader.groups, reader.looks, reader.beyond), parsed
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -204,10 +225,12 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 class _Reader:
-    __slots__ = ("_literals", "groups")
+    __slots__ = ("_literals", "beyond", "groups", "looks")
 
     def __init__(self) -> None:
         self.groups: dict[int, Node] = {}
+        self.looks: list[Look] = []
+        self.beyond = False
         self._literals: dict[tuple[int, int], Chars] = {}
 
     def sequence(self, parsed: Iterable[tuple[Any, Any]], flags: int) -> Node:
@@ -225,7 +248,7 @@ class _Reader:
             case "NOT_LITERAL":
                 return _chars(((argument, argument),), True, flags)
             case "ANY":
-                return _chars(() if flags & re.DOTALL else ((10, 10),), True, flags)
+                return _chars(() if flags & _DOTALL else ((10, 10),), True, flags)
             case "IN":
                 return _set(argument, flags)
             case "BRANCH":
@@ -246,21 +269,27 @@ class _Reader:
                 if len(self.groups) > before:
                     # `re` confuses the spans of such groups and raises SystemError on some texts (3.11 to 3.13).
                     raise UnknownConstructError("a capturing group inside a possessive repeat")
+                self.beyond = True
                 return Atomic(body.least, body.most, body)
             case "ATOMIC_GROUP":
                 body = self.sequence(argument, flags)
+                self.beyond = True
                 return Atomic(body.least, body.most, body)
             case "ASSERT" | "ASSERT_NOT":
                 direction, body = argument
-                return Look(0, 0, self.sequence(body, flags), direction < 0, op.name == "ASSERT_NOT")
+                look = Look(0, 0, self.sequence(body, flags), direction < 0, op.name == "ASSERT_NOT")
+                self.looks.append(look)
+                return look
             case "AT":
                 return _edge(argument, flags)
             case "GROUPREF":
                 most = self.groups[argument].most
-                return Reference(0, most, argument, bool(flags & re.IGNORECASE))
+                self.beyond = True
+                return Reference(0, most, argument, bool(flags & _IGNORECASE))
             case "GROUPREF_EXISTS":
                 _, yes, no = argument
                 either = choice_of([self.sequence(yes, flags), self.sequence(no, flags) if no else EMPTY])
+                self.beyond = True
                 return Condition(either.least, either.most, *either.options)
             case "FAILURE":
                 return NEVER
@@ -276,7 +305,7 @@ class _Reader:
 
 
 def _chars(items: tuple[tuple[int, int] | str, ...], negated: bool, flags: int) -> Chars:
-    return Chars(1, 1, items, negated, bool(flags & re.IGNORECASE), bool(flags & re.ASCII))
+    return Chars(1, 1, items, negated, bool(flags & _IGNORECASE), bool(flags & _ASCII))
 
 
 def _set(parsed: Iterable[tuple[Any, Any]], flags: int) -> Chars:
@@ -301,9 +330,9 @@ def _edge(argument: Any, flags: int) -> Edge:
     kind = _EDGES.get(argument)
     if kind is None:
         raise UnknownConstructError(str(argument))
-    if kind in "^$" and flags & re.MULTILINE:
+    if kind in "^$" and flags & _MULTILINE:
         kind += "m"
-    elif kind in {r"\b", r"\B"} and flags & re.ASCII:
+    elif kind in {r"\b", r"\B"} and flags & _ASCII:
         kind += "a"
     return Edge(0, 0, kind)
 
