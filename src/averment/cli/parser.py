@@ -57,11 +57,10 @@ def parse(parser: Parser, args: Sequence[str]) -> argparse.Namespace:
         UsageError: something is missing, unknown or not allowed.
     """
     shape: dict[str | int | None, str] = {None: "{}", "*": "[{} ...]", "+": "{} ...", "?": "[{}]"}
-    words = [
-        shape[action.nargs].format(action.metavar) for action in parser._actions if not action.option_strings
-    ]
+    words = [a for a in parser._actions if not a.option_strings]  # noqa: SLF001 - argparse has no public list
+    shown = [shape[action.nargs].format(action.metavar or action.dest.upper()) for action in words]
     # Left to argparse, the usage would be laid out for every run, errors or not.
-    parser.usage = " ".join([parser.prog, "[options]", *words])
+    parser.usage = " ".join([parser.prog, "[options]", *shown])
     namespace, unknown = parser.parse_known_intermixed_args(args)
     if unknown:
         known = [option for action in parser._actions for option in action.option_strings]  # noqa: SLF001

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import functools
 import re
+from re import _compiler  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, Final
 
 from averment.text.patterns.analysis import STEPS, Bound, closed_form, overall, per_start
