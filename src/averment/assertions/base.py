@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -75,7 +75,7 @@ class Status(enum.StrEnum):
     INCONCLUSIVE = "INCONCLUSIVE"
 
 
-class Gap(NamedTuple):
+class Gap(msgspec.Struct, frozen=True):
     """Evidence that is missing: which channel, its state, and what would supply it."""
 
     channel: str
@@ -118,7 +118,7 @@ Earlier = Mapping[str, Finding]
 Check = Callable[["View", Earlier], Finding]
 
 
-class PatternUse(NamedTuple):
+class PatternUse(msgspec.Struct, frozen=True):
     """One regular expression of an assertion, and where in it the pattern stands."""
 
     path: tuple[str | int, ...]
@@ -126,7 +126,7 @@ class PatternUse(NamedTuple):
     ignore_case: bool
 
 
-class Reference(NamedTuple):
+class Reference(msgspec.Struct, frozen=True):
     """One mention of another assertion, and where it stands."""
 
     path: tuple[str | int, ...]

@@ -7,8 +7,9 @@ A source can fail to record a call's arguments or result. Such a call neither ma
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import UNSET, Meta
 
 from averment.assertions import values
@@ -74,7 +75,7 @@ class CallAssertion(Assertion, frozen=True, kw_only=True):
         return calls
 
 
-class Matched(NamedTuple):
+class Matched(msgspec.Struct, frozen=True):
     """Calls sorted by whether they match an expected value; `code` and `gap` say why some are unknown."""
 
     matching: list[ToolCall]
@@ -92,7 +93,7 @@ def match_arguments(matcher: values.Matcher | None, calls: Sequence[ToolCall]) -
     if not matched.unknown:
         return matched
     code, gap = arguments_gap(matched.unknown[0])
-    return matched._replace(code=code, gap=gap)
+    return msgspec.structs.replace(matched, code=code, gap=gap)
 
 
 def match_results(matcher: values.Matcher, calls: Sequence[ToolCall], channel: str) -> Matched:
@@ -117,8 +118,8 @@ def match_results(matcher: values.Matcher, calls: Sequence[ToolCall], channel: s
         return matched
     state = next(state for state in states if state != "recorded")
     code = Code.RESULTS_REDACTED if state == "redacted" else Code.RESULTS_NOT_RECORDED
-    return matched._replace(
-        code=code, gap=Gap("results", state, "Record each call's result in the source of the trace.")
+    return msgspec.structs.replace(
+        matched, code=code, gap=Gap("results", state, "Record each call's result in the source of the trace.")
     )
 
 

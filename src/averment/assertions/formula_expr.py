@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -162,7 +162,7 @@ _UNEXPECTED: Final = {
 """What to do about a token that stands where it can't."""
 
 
-class _Token(NamedTuple):
+class _Token(msgspec.Struct, frozen=True):
     type: _Type
     text: str
     """The token as written; of an id in quotes, the id."""
@@ -173,7 +173,7 @@ class _Token(NamedTuple):
         return f"`{self.text}`" if named else self.type.value
 
 
-class _Sum(NamedTuple):
+class _Sum(msgspec.Struct, frozen=True):
     """Weights of ids and what they must reach, as integers on one scale."""
 
     terms: tuple[tuple[str, int], ...]

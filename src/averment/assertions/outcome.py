@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -46,7 +46,7 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     ] = UNSET
 
 
-class _Met(NamedTuple):
+class _Met(msgspec.Struct, frozen=True):
     """Whether a condition holds, and the grounds."""
 
     holds: bool

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import NamedTuple
+
+import msgspec
 
 from averment.evidence.view import Event
 
 __all__ = ["Placing", "Requirement", "in_any_order", "in_order"]
 
 
-class Requirement(NamedTuple):
+class Requirement(msgspec.Struct, frozen=True):
     """One step: an event that must happen, or with `absent` one that must not happen between its neighbours."""
 
     test: Callable[[Event], bool | None]
     absent: bool
 
 
-class Placing(NamedTuple):
+class Placing(msgspec.Struct, frozen=True):
     """How far the steps could be placed.
 
     Attributes:

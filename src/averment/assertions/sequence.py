@@ -104,8 +104,13 @@ class Sequence(CallAssertion, frozen=True, kw_only=True, tag="sequence"):
                     )
             faults = [*expected_mistakes({"args_subset": step.args_subset})]
             if step.http is not UNSET:
-                faults += [fault._replace(path=("http", *fault.path)) for fault in step.http.mistakes()]
-            yield from (fault._replace(path=("steps", index, *fault.path)) for fault in faults)
+                faults += [
+                    msgspec.structs.replace(fault, path=("http", *fault.path))
+                    for fault in step.http.mistakes()
+                ]
+            yield from (
+                msgspec.structs.replace(fault, path=("steps", index, *fault.path)) for fault in faults
+            )
 
     def patterns(self) -> abc.Iterable[PatternUse]:
         """The phrases of the steps."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from averment.assertions.value_nodes import (
     MAX_KEY,
@@ -53,7 +55,7 @@ _ELSEWHERE: Final = {
 """What operators of MongoDB's query language are called here."""
 
 
-class Fault(NamedTuple):
+class Fault(msgspec.Struct, frozen=True):
     """A mistake in an expected value.
 
     Attributes:
@@ -82,7 +84,7 @@ def compile_value(expected: object, *, exact: bool, keyed: bool) -> tuple[Node, 
     return root, compiler.faults
 
 
-class _Scope(NamedTuple):
+class _Scope(msgspec.Struct, frozen=True):
     """Where in an expected value the compiler is.
 
     Attributes:
@@ -101,14 +103,16 @@ class _Scope(NamedTuple):
 
     def under_key(self, key: str) -> _Scope:
         ignore = frozenset(path[len(key) + 1 :] for path in self.ignore if path.startswith(f"{key}."))
-        return self._replace(path=(*self.path, key), keyed=True, ignore=ignore)
+        return msgspec.structs.replace(self, path=(*self.path, key), keyed=True, ignore=ignore)
 
     def at_element(self, index: int, *, keyed: bool = False) -> _Scope:
-        return self._replace(path=(*self.path, index), keyed=keyed)
+        return msgspec.structs.replace(self, path=(*self.path, index), keyed=keyed)
 
     def in_operator(self, name: str) -> _Scope:
         keyed = self.keyed and name in _MAY_BE_ABSENT
-        return self._replace(path=(*self.path, name), keyed=keyed, operators=self.operators + 1)
+        return msgspec.structs.replace(
+            self, path=(*self.path, name), keyed=keyed, operators=self.operators + 1
+        )
 
 
 class _Compiler:
@@ -167,7 +171,9 @@ class _Compiler:
                 self.fault(inner, f"operators are nested more than {MAX_OPERATOR_DEPTH} deep")
             else:
                 if name == "$exact":
-                    inner = inner._replace(exact=True, ignore=inner.ignore | _paths(expected.get("$ignore")))
+                    inner = msgspec.structs.replace(
+                        inner, exact=True, ignore=inner.ignore | _paths(expected.get("$ignore"))
+                    )
                 node = _OPERATORS[name](self, operand, inner)
                 if node is not None:
                     nodes.append(node)

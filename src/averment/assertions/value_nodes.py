@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import islice
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
+
+import msgspec
 
 from averment.errors import nearest
 from averment.text.jsonvalue import ABSENT, MAX_SHOWN, cut, show
@@ -46,7 +48,7 @@ _SIZED: Final = (str, list, tuple, dict)
 Path: TypeAlias = tuple[str | int, ...]
 
 
-class Mismatch(NamedTuple):
+class Mismatch(msgspec.Struct, frozen=True):
     """One place where an actual value doesn't match: read as "expected 5, found 999"."""
 
     path: Path
@@ -54,7 +56,7 @@ class Mismatch(NamedTuple):
     found: str
 
 
-class Missing(NamedTuple):
+class Missing(msgspec.Struct, frozen=True):
     """A key that isn't there, among those that are."""
 
     key: str
@@ -68,7 +70,7 @@ class Missing(NamedTuple):
         return "nothing" if near is None else f"nothing (the nearest key is {show(near)})"
 
 
-class Difference(NamedTuple):
+class Difference(msgspec.Struct, frozen=True):
     """A mismatch before its texts are written, which only the nearest miss needs."""
 
     path: Path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -42,7 +42,7 @@ class Fields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     ] = UNSET
 
 
-class _Item(NamedTuple):
+class _Item(msgspec.Struct, frozen=True):
     """One item of the list: what it is called, the assertion that it is, and its mentions of others.
 
     An item with mistakes is no assertion, and what it mentions is checked all the same.
@@ -225,8 +225,8 @@ class Document:
         self, found: list[_Item], known: Mapping[str, int], problems: list[Problem]
     ) -> None:
         for item in found:
-            for path, name, offset in item.mentions:
-                itself = name == item.id
+            for mention in item.mentions:
+                name, itself = mention.id, mention.id == item.id
                 if name in known and not itself:
                     continue
                 others = [other for other in known if other != item.id]
@@ -234,8 +234,8 @@ class Document:
                     self._source.problem(
                         "self_reference" if itself else "unknown_reference",
                         f"`{name}` refers to itself" if itself else f"there is no assertion `{name}`",
-                        ("assertions", item.place, *path),
-                        offset=offset,
+                        ("assertions", item.place, *mention.path),
+                        offset=mention.offset,
                         expected="the id of another assertion",
                         nearest=None if itself else nearest(name, others),
                     )

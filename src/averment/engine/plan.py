@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from averment.assertions.base import Assertion, Check
 from averment.documents import Document
@@ -16,7 +18,7 @@ from averment.text.source import Position
 __all__ = ["Entry", "Plan", "compile_plan"]
 
 
-class Entry(NamedTuple):
+class Entry(msgspec.Struct, frozen=True):
     """One assertion, ready to be checked."""
 
     assertion: Assertion

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from averment.assertions.base import Finding, Status, inconclusive
 from averment.assertions.codes import Code
 from averment.assertions.gaps import absent_finding, weighed
@@ -113,7 +115,7 @@ def _result(entry: Entry, finding: Finding, view: View) -> Result:
         code=None if finding.code is None else finding.code.value,
         evidence_gap=None
         if gap is None
-        else {name: value for name, value in gap._asdict().items() if value is not None},
+        else {name: value for name, value in msgspec.structs.asdict(gap).items() if value is not None},
         reason=None if finding.reason is None else _bounded(redact(finding.reason()), _MAX_REASON),
         public_reason=None
         if finding.public is None

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from averment.errors import EvidenceError, Problem
 from averment.evidence.draft import Draft, Part, kind_of, refusal
@@ -18,7 +20,7 @@ from averment.text import jsontext
 __all__ = ["FORMATS", "Decoded", "Detected", "Format", "decode", "detect", "matches", "refuse_document"]
 
 
-class Format(NamedTuple):
+class Format(msgspec.Struct, frozen=True):
     """A format that a conversation can come in.
 
     Attributes:
@@ -38,7 +40,7 @@ class Format(NamedTuple):
     whole: bool
 
 
-class Detected(NamedTuple):
+class Detected(msgspec.Struct, frozen=True):
     """The format of a value, and the reason for thinking so; `several` when the value is a list of conversations."""
 
     format: Format
@@ -46,7 +48,7 @@ class Detected(NamedTuple):
     several: bool = False
 
 
-class Decoded(NamedTuple):
+class Decoded(msgspec.Struct, frozen=True):
     """JSON text as a value, for JSONL as a list.
 
     Attributes:

@@ -8,7 +8,9 @@ be read at all. All problems of all parts are raised together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, TypeVar
+
+import msgspec
 
 from averment.errors import EvidenceError, Problem, path_text
 from averment.evidence.model import (
@@ -50,7 +52,7 @@ MAX_CALL_SECONDS = 1_000_000_000
 _Item = TypeVar("_Item")
 
 
-class Part(NamedTuple):
+class Part(msgspec.Struct, frozen=True):
     """A JSON value to be read, and where it stands.
 
     Attributes:
@@ -71,13 +73,13 @@ class Part(NamedTuple):
 
     def at(self, key: str) -> Part:
         """The part under a key of this one."""
-        return self._replace(value=self.value[key], path=(*self.path, key))
+        return msgspec.structs.replace(self, value=self.value[key], path=(*self.path, key))
 
     def item(self, index: int) -> Part:
         """The part that one item of this one is."""
         if self.lines is None:
-            return self._replace(value=self.value[index], path=(*self.path, index))
-        return self._replace(value=self.value[index], line=self.lines[index], lines=None)
+            return msgspec.structs.replace(self, value=self.value[index], path=(*self.path, index))
+        return msgspec.structs.replace(self, value=self.value[index], line=self.lines[index], lines=None)
 
     def loc(self) -> str:
         """Where this part stands, for `loc` fields and notes: `<source id>#<place>`."""

@@ -11,7 +11,9 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable, Mapping
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
+
+import msgspec
 
 from averment.errors import EvidenceError, Problem
 from averment.evidence.detect import Decoded, decode, detect, matches, refuse_document
@@ -25,7 +27,7 @@ Input = str | os.PathLike[str] | BinaryIO
 """What evidence is read from: the path of a file, or something open for reading bytes, such as standard input."""
 
 
-class _Channel(NamedTuple):
+class _Channel(msgspec.Struct, frozen=True):
     """A part that can be given by itself: the draft's attribute, the format's name and the reader."""
 
     attribute: str
@@ -203,7 +205,8 @@ def _begin(draft: Draft, decoded: Decoded, part: Part) -> None:
                 for paths in (text.duplicates, text.non_finite)
             )
             draft.note_text(
-                place_of(part.source, line), text._replace(duplicates=duplicates, non_finite=non_finite)
+                place_of(part.source, line),
+                text._replace(duplicates=duplicates, non_finite=non_finite),
             )
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from averment.evidence.model import EvidenceModel, Span, ToolCall, Turn
 from averment.state import Fixture
@@ -44,7 +46,7 @@ class Roles:
         return self._canonical.get(folded, folded)
 
 
-class Event(NamedTuple):
+class Event(msgspec.Struct, frozen=True):
     """One thing that happened: a turn or a span, by its index, with the tool call that the span is."""
 
     turn: int | None

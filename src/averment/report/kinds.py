@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -14,7 +14,7 @@ from averment.assertions.base import Assertion
 __all__ = ["as_markdown", "as_text", "headline"]
 
 
-class _Field(NamedTuple):
+class _Field(msgspec.Struct, frozen=True):
     name: str
     type: str
     default: str

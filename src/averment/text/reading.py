@@ -12,6 +12,8 @@ import re
 from bisect import bisect_right
 from typing import Any, NamedTuple
 
+import msgspec
+
 __all__ = [
     "MAX_DOCUMENT_DEPTH",
     "MAX_NUMBER_DIGITS",
@@ -71,7 +73,7 @@ class Position(NamedTuple):
     column: int
 
 
-class Mistake(NamedTuple):
+class Mistake(msgspec.Struct, frozen=True):
     """A problem before it knows its line and column."""
 
     at: int

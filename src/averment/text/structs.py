@@ -7,7 +7,7 @@ ordinary work, and only when it refuses is the value walked against the same typ
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -22,7 +22,7 @@ Path = tuple[str | int, ...]
 _JSON_NAMES = {dict: "a mapping", list: "a list", str: "a string", bool: "a boolean", int: "an integer"}
 
 
-class Mistake(NamedTuple):
+class Mistake(msgspec.Struct, frozen=True):
     """One mistake in a value, before its place in a file is known; `path` is relative to the struct's mapping."""
 
     code: str

@@ -91,9 +91,12 @@ def _spans_of(part: Part, draft: Draft) -> Part | None:
         header = {key: value for key, value in part.value.items() if key != "spans"}
         part = part.at("spans")
     elif _is_meta(part.value):  # JSONL of one line
-        header, part = part.value, part._replace(value=[])
+        header, part = part.value, msgspec.structs.replace(part, value=[])
     elif part.lines and _is_meta(part.value[0]):
-        header, part = part.value[0], part._replace(value=part.value[1:], lines=part.lines[1:])
+        header, part = (
+            part.value[0],
+            msgspec.structs.replace(part, value=part.value[1:], lines=part.lines[1:]),
+        )
     else:
         return part
     if header.get("schema") != SCHEMA:

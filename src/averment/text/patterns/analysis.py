@@ -36,7 +36,6 @@ position, over all texts.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import msgspec
 
@@ -130,7 +129,7 @@ def overall(tree: Tree) -> Bound | None:
     return Bound(linear, linear * entry_peak, relaxed.most)
 
 
-class _Amount(NamedTuple):
+class _Amount(msgspec.Struct, frozen=True):
     """`at_all + per_character * n` for a text of n characters; infinite when it grows faster."""
 
     at_all: float

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from re import _constants, _parser  # type: ignore[attr-defined]
 from typing import Any
 
@@ -173,6 +174,9 @@ NEVER = Choice(0, 0, ())
 """Matches nothing."""
 
 
+@lru_cache(
+    maxsize=256
+)  # a pattern is parsed to be checked, and once more to be compiled if it is ever searched
 def parse(source: str, *, ignore_case: bool) -> Any:
     """`re`'s own parse of a pattern, which its compiler takes.
 

@@ -19,7 +19,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cache
-from typing import NamedTuple
+
+import msgspec
 
 from averment.text.pii._characters import GAP
 from averment.text.pii._ranges import Range, merge
@@ -27,7 +28,7 @@ from averment.text.pii._ranges import Range, merge
 __all__ = ["find"]
 
 
-class _Issuer(NamedTuple):
+class _Issuer(msgspec.Struct, frozen=True):
     """Numbers that begin with `first` to `last` (as many digits as these have) and have one of these lengths."""
 
     first: str
