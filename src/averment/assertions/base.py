@@ -78,10 +78,9 @@ class Status(enum.StrEnum):
 class Gap(msgspec.Struct, frozen=True):
     """Evidence that is missing: which channel, its state, and what would supply it."""
 
-    channel: str
+    channel: Channel | Literal["results"]
     state: str
     how: str
-    source_format: str | None = None
 
 
 class Finding(msgspec.Struct, frozen=True, gc=False):

@@ -58,7 +58,7 @@ def absent_finding(view: View, channel: Channel, details: Mapping[str, Any] | No
         lambda: f"the {noun} evidence is {state}" + (f": {why}" if why else "") + f". {how}",
         f"required {noun} evidence was missing",
         details=details or {},
-        gap=Gap(channel, state, how, view.source_format(channel)),
+        gap=Gap(channel, state, how),
     )
 
 
@@ -79,5 +79,5 @@ def weighed(view: View, finding: Finding) -> Finding:
             f"{verdict} would rest on what is not in it. {how}"
         ),
         public=f"required {noun} evidence was incomplete",
-        gap=Gap(channel, state, how, view.source_format(channel)),
+        gap=Gap(channel, state, how),
     )

@@ -71,7 +71,7 @@ class Pii(Assertion, frozen=True, kw_only=True, tag="pii"):
                 lambda: (
                     f"found {', '.join(f'{n} {name}' for name, n in sorted(counts.items()))} in {turn_list(turns)}"
                 ),
-                f"{len(hits)} finds of personal data: {names}",
+                f"{len(hits)} find{'' if len(hits) == 1 else 's'} of personal data: {names}",
                 turns=turns,
                 details={"hits": hits, **details},
             )

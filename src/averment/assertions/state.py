@@ -38,7 +38,7 @@ class State(Assertion, frozen=True, kw_only=True, tag="state"):
     The keys of `expect` are dotted paths into the record; a key that the record has exactly so comes first. Of a
     resource with snapshots the later one is read.
 
-    PASS: there is such a record, and every expected value matches.
+    PASS: there is such a record, and every expected value matches; `row` is its number in the resource, from 0.
     FAIL: there is no such record, the record lacks a field, or a value differs.
     INCONCLUSIVE: no system of record was supplied, or it, or the part of it in question, could not be read.
     """
@@ -81,7 +81,7 @@ class State(Assertion, frozen=True, kw_only=True, tag="state"):
                     Code.STATE_UNREADABLE,
                     lambda: f"`{self.resource}` has no record{where} that can be read: {unreadable}. {how}",
                     "required state-adapter evidence was unreadable",
-                    gap=Gap("state", "unreadable", how, view.source_format("state")),
+                    gap=Gap("state", "unreadable", how),
                 )
             if record is None:
                 return failed(
@@ -90,10 +90,10 @@ class State(Assertion, frozen=True, kw_only=True, tag="state"):
                     public,
                     absence_of="state",
                 )
-            actual = {key: values.resolve(record, key) for key in matchers}
+            actual = {key: values.resolve(record.fields, key) for key in matchers}
             wrong = sorted(key for key, matcher in matchers.items() if not matcher.matches(actual[key]))
             if not wrong:
-                return passed()
+                return passed(details={"row": record.row})
             mismatches = [
                 {"path": _path(key, mismatch.path), "expected": mismatch.expected, "found": mismatch.found}
                 for key in wrong
@@ -109,7 +109,7 @@ class State(Assertion, frozen=True, kw_only=True, tag="state"):
                     )
                 ),
                 public,
-                details={"mismatches": mismatches},
+                details={"row": record.row, "mismatches": mismatches},
             )
 
         return check

@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
-from averment.assertions.base import Finding, Status, inconclusive
+from averment.assertions.base import Finding, Gap, Status, inconclusive
 from averment.assertions.codes import Code
 from averment.assertions.gaps import absent_finding, weighed
 from averment.documents import Document, InconclusivePolicy
@@ -101,7 +99,6 @@ def _decide(entry: Entry, view: View, earlier: Mapping[str, Finding]) -> Finding
 def _result(entry: Entry, finding: Finding, view: View) -> Result:
     spans = view.spans
     indexes = {call.position for call in finding.calls if call.position is not None} | set(finding.spans)
-    gap = finding.gap
     return Result(
         id=entry.assertion.id,
         kind=type(entry.assertion).__struct_config__.tag,  # type: ignore[arg-type]
@@ -113,14 +110,18 @@ def _result(entry: Entry, finding: Finding, view: View) -> Result:
         tool_calls=list(dict.fromkeys(redact(call.id) for call in finding.calls)),
         span_ids=[redact(spans[index].id) for index in sorted(indexes)],
         code=None if finding.code is None else finding.code.value,
-        evidence_gap=None
-        if gap is None
-        else {name: value for name, value in msgspec.structs.asdict(gap).items() if value is not None},
+        evidence_gap=None if finding.gap is None else _gap(finding.gap, view),
         reason=None if finding.reason is None else _bounded(redact(finding.reason()), _MAX_REASON),
         public_reason=None
         if finding.public is None
         else _bounded(" ".join(finding.public.split()), _MAX_PUBLIC),
     )
+
+
+def _gap(gap: Gap, view: View) -> dict[str, str]:
+    source_format = view.source_format(gap.channel)
+    named = {} if source_format is None else {"source_format": source_format}
+    return {"channel": gap.channel, "state": gap.state, **named, "how": gap.how}
 
 
 def _redacted(value: Any) -> Any:

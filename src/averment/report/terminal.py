@@ -132,7 +132,10 @@ def _grounds(result: Result, evidence: EvidenceModel) -> Iterator[str]:
 
 
 def _call(call: ToolCall) -> str:
-    args = "(arguments not recorded)" if call.args_state != "recorded" else _json(call.args)
+    if call.args_error is not None:
+        args = f"(arguments that can't be read: {printable(call.args_raw or '')})"
+    else:
+        args = "(arguments not recorded)" if call.args_state != "recorded" else _json(call.args)
     result = "" if not _is_set(call.result) else f" -> {_json(call.result)}"
     error = "" if not _is_set(call.error) else f", error {_json(call.error)}"
     return f"{printable(call.name or '?', 60)} {args}{result}{error}"

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
+import msgspec
+
 from averment.evidence.model import StateSnapshot
 from averment.text.jsonvalue import json_equal
 
-__all__ = ["Fixture"]
+__all__ = ["Fixture", "Record"]
+
+
+class Record(msgspec.Struct, frozen=True):
+    """One row of a resource, and its number among the rows, from 0."""
+
+    row: int
+    fields: Mapping[str, Any]
 
 
 class Fixture:
@@ -25,14 +34,14 @@ class Fixture:
 
     def find(
         self, resource: str, filters: Mapping[str, Any], side: Literal["before", "after"] = "after"
-    ) -> Mapping[str, Any] | None:
-        """The first row in which every filter key exists and is equal as JSON, or None."""
+    ) -> Record | None:
+        """The first record in which every filter key exists and is equal as JSON, or None."""
         snapshot = self._snapshot(resource, side)
         if snapshot is None:
             return None
-        for row in snapshot.rows:
+        for number, row in enumerate(snapshot.rows):
             if all(key in row and json_equal(row[key], value) for key, value in filters.items()):
-                return row
+                return Record(number, row)
         return None
 
     def has_snapshots(self, resource: str) -> bool:
