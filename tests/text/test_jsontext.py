@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import hashlib
+import itertools
 import json
 import math
 from typing import Any
@@ -259,3 +261,15 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
         offset = problem.offset
     assert offset is not None
     assert 0 <= offset <= len(data)
+
+
+def test_every_way_to_a_digest_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The interpreter's own SHA-256, OpenSSL's, and large inputs agree with `hashlib`."""
+    expected = "sha256:" + hashlib.sha256(b"x").hexdigest()
+    monkeypatch.setattr(jsontext, "_digests", itertools.count())
+    assert [jsontext.sha256(b"x") for _ in range(20)] == [expected] * 20
+    monkeypatch.setattr(jsontext, "_own_sha256", lambda: None)
+    monkeypatch.setattr(jsontext, "_digests", itertools.count())
+    assert jsontext.sha256(b"x") == expected
+    large = b"x" * 2**21
+    assert jsontext.sha256(large) == "sha256:" + hashlib.sha256(large).hexdigest()

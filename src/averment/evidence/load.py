@@ -7,7 +7,6 @@ what it doesn't have; nothing is merged by guess.
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 from collections.abc import Callable, Mapping
@@ -20,6 +19,7 @@ from averment.evidence.detect import Decoded, decode, detect, matches, refuse_do
 from averment.evidence.draft import Draft, Part, place_of
 from averment.evidence.model import MAX_BYTES, Source
 from averment.evidence.readers import state_json, state_sqlite, timing, transcript, voice_trace
+from averment.text import jsontext
 
 __all__ = ["Input", "add_parts", "checked", "drafts_of", "read_input"]
 
@@ -244,7 +244,7 @@ def _source(source: str, data: bytes, name: str | None, form: str, reader: str) 
     return Source(
         id=source,
         name=None if name is None else os.path.basename(name),
-        sha256=f"sha256:{hashlib.sha256(data).hexdigest()}",
+        sha256=jsontext.sha256(data),
         bytes=len(data),
         format=form,
         reader=reader,

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from averment.errors import DocumentError, Problem, path_text
-from averment.text.offsets import offsets
 from averment.text.reading import (
     MAX_DOCUMENT_DEPTH,
     MAX_NUMBER_DIGITS,
@@ -71,6 +70,8 @@ class Source:
         value, _, start = self._find(self._reading, path)
         if not isinstance(value, str):
             return self._reading.place(start)
+        from averment.text.offsets import offsets  # only mistakes inside a string ask for it
+
         places = offsets(self._reading.text, start, value)
         return self._reading.place(places[max(0, min(offset, len(value)))])
 
