@@ -31,10 +31,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "UNSET",
+    "AppliesIf",
     "Assertion",
     "Channel",
     "Check",
     "Earlier",
+    "Examples",
     "Finding",
     "Gap",
     "NonEmpty",
@@ -146,6 +148,27 @@ class Resolver(Protocol):
         """The policy that an assertion names."""
 
 
+class AppliesIf(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What the conversation's labels and metadata must hold for an assertion to be about it at all."""
+
+    labels: Annotated[dict[str, Any] | UnsetType, Meta(description="Expected labels.")] = UNSET
+    metadata: Annotated[dict[str, Any] | UnsetType, Meta(description="Expected metadata.")] = UNSET
+
+
+class Examples(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Conversations that the assertion must pass and fail on; `averment check` tries them.
+
+    An example is a conversation record, or a text: one turn, said by the assertion's role, else by the agent.
+    """
+
+    passing: Annotated[list[str | dict[str, Any]], Meta(description="It must PASS on each.")] = msgspec.field(
+        default_factory=list, name="pass"
+    )
+    failing: Annotated[list[str | dict[str, Any]], Meta(description="It must FAIL on each.")] = msgspec.field(
+        default_factory=list, name="fail"
+    )
+
+
 class Assertion(
     msgspec.Struct,
     frozen=True,
@@ -157,11 +180,22 @@ class Assertion(
     """The fields that every assertion has."""
 
     needs: ClassVar[tuple[Channel, ...]] = ()
+    """The channels without which it can say nothing."""
+    codes: ClassVar[tuple[Code, ...]] = ()
+    """Every code it can give, besides those that any assertion can get from the engine."""
+    example: ClassVar[str] = ""
+    """The worked example of its reference page: a document in YAML with one assertion of the kind, with `examples`."""
 
     id: Annotated[str, Meta(min_length=1, description="A name, unique in the document; results carry it.")]
     when: Annotated[
         Annotated[str, Meta(min_length=1)] | Annotated[list[NonEmpty], Meta(min_length=1)] | UnsetType,
         Meta(description="Run this check only if these assertions passed; otherwise it is skipped."),
+    ] = UNSET
+    applies_if: Annotated[
+        AppliesIf | UnsetType,
+        Meta(
+            description="Labels and metadata that the conversation must have; otherwise it is not applicable."
+        ),
     ] = UNSET
     dimension: Annotated[
         Literal["outcome", "policy", "conversation", "speech", "reliability"] | None,
@@ -174,6 +208,10 @@ class Assertion(
     tags: Annotated[list[NonEmpty], Meta(description="Free labels, carried to results and reports.")] = []
     owner: Annotated[str | None, Meta(description="Who looks after this assertion.")] = None
     description: Annotated[str | None, Meta(description="What this assertion is for, in a sentence.")] = None
+    examples: Annotated[
+        Examples | UnsetType,
+        Meta(description="Conversations that it must pass and fail on, tried by `averment check`."),
+    ] = UNSET
 
     def premises(self) -> tuple[str, ...]:
         """The ids in `when`, in the order written."""

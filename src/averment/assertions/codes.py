@@ -59,6 +59,11 @@ class Code(enum.StrEnum):
         "reference_inconclusive",
         "An assertion that the formula refers to is INCONCLUSIVE.",
     )
+    NOT_APPLICABLE = (
+        "not_applicable",
+        "The conversation is not one that the assertion is about (`applies_if`).",
+    )
+    METADATA_ABSENT = "metadata_absent", "The labels or metadata that `applies_if` asks about are not there."
     SKIPPED = "skipped", "An assertion named in `when` did not pass, so the check was not run."
     INTERNAL_ERROR = (
         "internal_error",
