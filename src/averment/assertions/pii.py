@@ -26,13 +26,17 @@ from averment.text.pii import find
 __all__ = ["Pii"]
 
 
+_NOT_SCANNED = ("spoken_digits", "split_turns", "arguments", "results", "http", "state", "dtmf")
+"""What the check does not look at; a PASS says so, because nothing was found there only for want of looking."""
+
+
 class Pii(Assertion, frozen=True, kw_only=True, tag="pii"):
     """No detector finds personal data in a turn of the transcript.
 
     A hit names the detector, the turn and the role, never the text. The result points to a copy of the transcript in
     which all personal data is replaced, whichever detectors were asked for.
 
-    PASS: no detector finds anything.
+    PASS: no detector finds anything; `not_scanned` lists what was not looked at.
     FAIL: at least one does; `hits` lists each find.
     INCONCLUSIVE: there is no transcript, or a part of it is missing and nothing was found in the rest.
     """
@@ -49,6 +53,7 @@ class Pii(Assertion, frozen=True, kw_only=True, tag="pii"):
     def compile(self, resolver: Resolver) -> Check:
         """The check, for the role's canonical name."""
         role = resolver.role(self.role)
+        not_scanned = [*_NOT_SCANNED, *([] if role is None else ["other_roles"])]
 
         def check(view: View, _: Earlier) -> Finding:
             found = [
@@ -58,7 +63,7 @@ class Pii(Assertion, frozen=True, kw_only=True, tag="pii"):
             ]
             details = {"redacted_transcript": "#/redacted_transcript"}
             if not found:
-                return passed(details=details, absence_of="transcript")
+                return passed(details={**details, "not_scanned": not_scanned}, absence_of="transcript")
             hits = [
                 {"detector": hit.detector, "turn": index, "role": view.turns[index].role_raw}
                 for index, hit in found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar
 
-from msgspec import Meta
+from msgspec import UNSET, Meta
 
 from averment.assertions.base import (
     Assertion,
@@ -20,6 +20,7 @@ from averment.assertions.base import (
     turn_list,
 )
 from averment.assertions.codes import Code
+from averment.assertions.within import no_clock
 from averment.errors import nearest
 from averment.evidence.view import View
 from averment.policies import PolicyNotFoundError, PolicyShelf
@@ -92,6 +93,11 @@ class Policy(Assertion, frozen=True, kw_only=True, tag="policy"):
             disclosed: set[int] = set()
             for rule, pattern, role in rules:
                 hits = view.hits(pattern, role)
+                if rule.within is not UNSET:
+                    part = rule.within.turns(view)
+                    if part is None:
+                        return no_clock()
+                    hits = [turn for turn in hits if turn in part]
                 if rule.type == "banned" and hits:
                     violations.append({"rule": rule.id, "type": "banned", "turn": hits[0]})
                     banned.update(hits)

@@ -104,13 +104,8 @@ class Sequence(CallAssertion, frozen=True, kw_only=True, tag="sequence"):
                     )
             faults = [*expected_mistakes({"args_subset": step.args_subset})]
             if step.http is not UNSET:
-                faults += [
-                    msgspec.structs.replace(fault, path=("http", *fault.path))
-                    for fault in step.http.mistakes()
-                ]
-            yield from (
-                msgspec.structs.replace(fault, path=("steps", index, *fault.path)) for fault in faults
-            )
+                faults += [fault.under("http") for fault in step.http.mistakes()]
+            yield from (fault.under("steps", index) for fault in faults)
 
     def patterns(self) -> abc.Iterable[PatternUse]:
         """The phrases of the steps."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar
 
-import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from averment.assertions import values
@@ -58,7 +57,7 @@ class State(Assertion, frozen=True, kw_only=True, tag="state"):
         """Faults of the expected values."""
         for key, expected in self.expect.items():
             for mistake in expected_mistakes({key: expected}, keyed=(key,)):
-                yield msgspec.structs.replace(mistake, path=("expect", *mistake.path))
+                yield mistake.under("expect")
 
     def compile(self, resolver: Resolver) -> Check:  # noqa: ARG002 - state resolves nothing
         """The check, for the expected values."""

@@ -2,15 +2,18 @@
 
 Find every mistake in assertion documents, each with its place and its mend.
 
-Nothing is evaluated. Exit 0: all documents are right. Exit 2: at least one is not. `-` is standard input.
+The `examples` of each assertion are tried: it must pass and fail as they say. Nothing else is evaluated.
+Exit 0: all documents are right. Exit 2: at least one is not. `-` is standard input.
 """
 
 from __future__ import annotations
 
 import argparse
 
+from msgspec import UNSET
+
 from averment.cli.parser import Parser
-from averment.errors import DocumentError, ExitCode
+from averment.errors import DocumentError, ExitCode, Problem
 
 __all__ = ["configure", "execute"]
 
@@ -27,7 +30,7 @@ def execute(args: argparse.Namespace) -> int:
     """Checks each document and reports."""
     import msgspec
 
-    from averment.cli.inputs import load_document, refuse_twice
+    from averment.cli.inputs import refuse_twice
     from averment.cli.outputs import say
     from averment.text.jsontext import pretty
 
@@ -35,25 +38,37 @@ def execute(args: argparse.Namespace) -> int:
     reports: list[dict[str, object]] = []
     mistakes = 0
     for name in args.documents:
-        try:
-            document = load_document(name)
-        except DocumentError as error:
-            mistakes += len(error.problems)
-            reports.append(
-                {"document": name, "ok": False, "problems": [msgspec.to_builtins(p) for p in error.problems]}
-            )
-            if args.format == "text":
-                say(f"{error}\n", err=True)
-        else:
-            count = len(document.assertions)
-            reports.append({"document": name, "ok": True, "assertions": count, "problems": []})
-            if args.format == "text":
+        count, problems = _examine(name)
+        found = sum(problem.severity == "error" for problem in problems)
+        mistakes += found
+        shown = [msgspec.to_builtins(problem) for problem in problems]
+        reports.append({"document": name, "ok": not found, "assertions": count, "problems": shown})
+        if args.format == "text":
+            if problems:
+                say("\n".join(problem.render() for problem in problems) + "\n", err=True)
+            if not found:
                 say(f"{name}: ok, {_counted(count, 'assertion')}\n")
     if args.format == "json":
         say(pretty({"documents": reports}))
     elif mistakes:
         say(f"{_counted(mistakes, 'mistake')} in {_counted(len(reports), 'document')}\n", err=True)
     return ExitCode.NO_VERDICT if mistakes else ExitCode.YES
+
+
+def _examine(name: str) -> tuple[int, list[Problem]]:
+    """How many assertions a document has, and all that is wrong with it."""
+    from averment.cli.inputs import load_document
+
+    try:
+        document = load_document(name)
+    except DocumentError as error:
+        return 0, list(error.problems)
+    problems: list[Problem] = []
+    if any(assertion.examples is not UNSET for assertion in document.assertions):
+        from averment.engine.examples import try_examples
+
+        problems += try_examples(document)
+    return len(document.assertions), problems
 
 
 def _counted(number: int, noun: str) -> str:

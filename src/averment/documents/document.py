@@ -12,6 +12,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from averment.assertions import KINDS, kind
 from averment.assertions.base import Assertion, Reference
+from averment.assertions.common import common_mistakes
 from averment.documents.references import cycles, decision_order
 from averment.errors import DocumentError, Problem, nearest
 from averment.policies import PolicyShelf
@@ -143,6 +144,10 @@ class Document:
         """Where the assertion of that index starts; None for a document that was no text."""
         return self._source.position(("assertions", index))
 
+    def problem(self, code: str, message: str, path: Sequence[str | int]) -> Problem:
+        """A problem at a place of this document."""
+        return self._source.problem(code, message, path)
+
     def _check(self, items: list[Any], problems: list[Problem]) -> list[_Item]:
         found: list[_Item] = []
         first: dict[str, int] = {}
@@ -197,7 +202,8 @@ class Document:
         path = ("assertions", index)
         before = len(problems)
         try:
-            problems.extend(mistake.at(self._source, path) for mistake in assertion.mistakes(self.shelf))
+            mistakes = [*assertion.mistakes(self.shelf), *common_mistakes(assertion)]
+            problems.extend(mistake.at(self._source, path) for mistake in mistakes)
         except DocumentError as error:  # a policy file with mistakes of its own, told once
             problems.extend(problem for problem in error.problems if problem not in problems)
             return False

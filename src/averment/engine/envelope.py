@@ -60,6 +60,11 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return severity
 
     @property
+    def is_applicable(self) -> bool:
+        """Whether the conversation is one that the assertion is about."""
+        return self.code != "not_applicable"
+
+    @property
     def dimension(self) -> str | None:
         """The heading that the document groups it under."""
         return self.common.get("dimension")
@@ -107,7 +112,9 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
         """What the run says to a gate (definitions, "Exit codes"); warnings and notes never gate."""
         if any(result.code == "internal_error" for result in self.results):
             return ExitCode.INTERNAL
-        gating = {result.status for result in self.results if result.severity == "error"}
+        gating = {
+            result.status for result in self.results if result.severity == "error" and result.is_applicable
+        }
         if Status.INCONCLUSIVE in gating and self.inconclusive_policy == "refuse":
             return ExitCode.NO_VERDICT
         if Status.FAIL in gating or (Status.INCONCLUSIVE in gating and self.inconclusive_policy == "fail"):
@@ -115,8 +122,15 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
         return ExitCode.YES
 
     def counts(self, *, errors: bool = True) -> dict[str, int]:
-        """PASS, FAIL and INCONCLUSIVE results: of severity error, or else of the lesser severities."""
-        statuses = [result.status for result in self.results if (result.severity == "error") is errors]
+        """PASS, FAIL and INCONCLUSIVE results: of severity error, or else of the lesser severities.
+
+        Results that are not applicable are in neither.
+        """
+        statuses = [
+            result.status
+            for result in self.results
+            if (result.severity == "error") is errors and result.is_applicable
+        ]
         return {status.value.lower(): statuses.count(status) for status in Status}
 
     def to_dict(self, *, compat: bool = False) -> dict[str, Any]:
@@ -144,7 +158,7 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
             entry["redacted_transcript"] = list(self.redacted_transcript)
         entry["summary"] = {
             "deterministic": self.counts(),
-            "not_applicable": sum(result.code == "not_applicable" for result in self.results),
+            "not_applicable": sum(not result.is_applicable for result in self.results),
             "warnings": self.counts(errors=False),
             "judge": {"pass": 0, "fail": 0},
             "note": self._note(),

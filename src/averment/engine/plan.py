@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
-from averment.assertions.base import Assertion, Check
+from averment.assertions.base import Assertion, Check, Finding
 from averment.documents import Document
-from averment.evidence.view import ROLE_ALIASES, Roles
+from averment.evidence.view import ROLE_ALIASES, Roles, View
 from averment.policies import Policy
 from averment.text.patterns import Pattern, PatternSet, compile_pattern
 from averment.text.source import Position
@@ -24,6 +25,7 @@ class Entry(msgspec.Struct, frozen=True):
     assertion: Assertion
     check: Check
     premises: tuple[str, ...]
+    applies: Callable[[View], Finding | None] | None
     common: dict[str, Any]
     at: Position | None
 
@@ -49,6 +51,7 @@ class Plan:
                 assertion,
                 assertion.compile(self),
                 assertion.premises(),
+                _applies(assertion),
                 _common(assertion),
                 document.position(index),
             )
@@ -77,6 +80,14 @@ class Plan:
 def compile_plan(document: Document) -> Plan:
     """The plan of a document, compiled once for as long as it is in use."""
     return Plan(document)
+
+
+def _applies(assertion: Assertion) -> Callable[[View], Finding | None] | None:
+    if assertion.applies_if is UNSET:
+        return None
+    from averment.assertions.applicability import applicability
+
+    return applicability(assertion.applies_if)
 
 
 def _common(assertion: Assertion) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from averment.evidence import Evidence
 from averment.evidence.view import View
 from averment.text.pii import redact
 
-__all__ = ["run", "run_plan"]
+__all__ = ["judge_alone", "run", "run_plan"]
 
 _MAX_PUBLIC = 240
 _MAX_REASON = 2000
@@ -71,7 +71,16 @@ def run_plan(
     )
 
 
+def judge_alone(plan: Plan, index: int, evidence: Evidence) -> Result:
+    """One assertion's result on a conversation, its `when` and `applies_if` left out of account."""
+    view = View(evidence.model, plan.pattern_set, plan.patterns, plan.roles)
+    entry = plan.entries[index]
+    return _result(entry, _judge(entry, view, {}), view)
+
+
 def _decide(entry: Entry, view: View, earlier: Mapping[str, Finding]) -> Finding:
+    if entry.applies is not None and (finding := entry.applies(view)) is not None:
+        return finding
     unmet = {name: earlier[name].status for name in entry.premises if earlier[name].status is not Status.PASS}
     if unmet:
         return inconclusive(
@@ -82,6 +91,10 @@ def _decide(entry: Entry, view: View, earlier: Mapping[str, Finding]) -> Finding
             "the assertion's precondition did not pass, so it was not checked",
             details={"skipped": True},
         )
+    return _judge(entry, view, earlier)
+
+
+def _judge(entry: Entry, view: View, earlier: Mapping[str, Finding]) -> Finding:
     for channel in entry.assertion.needs:
         if view.is_missing(channel):
             return absent_finding(view, channel)

@@ -17,9 +17,10 @@ from functools import cache
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from averment.errors import DocumentError, Problem, nearest
+from averment.evidence.within import Within
 from averment.text.jsontext import digest
 from averment.text.patterns import PatternError, compile_pattern
 from averment.text.source import MAX_DOCUMENT_BYTES, Source, read_source
@@ -45,6 +46,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     type: Literal["banned", "required_disclosure"]
     regex: Annotated[str, Meta(min_length=1, description="Searched in any case, within one turn.")]
     role: str | None = None
+    within: Annotated[Within | UnsetType, Meta(description="Only in this part of the conversation.")] = UNSET
     description: str | None = None
 
 
@@ -154,6 +156,8 @@ def read_policy(source: Source) -> Policy:
                 )
             )
         seen.add(rule.id)
+        faults = [] if rule.within is UNSET else [*rule.within.mistakes()]
+        problems.extend(fault.under("rules", index, "within").at(source, ()) for fault in faults)
         try:
             compile_pattern(rule.regex, ignore_case=True)
         except PatternError as error:

@@ -75,6 +75,7 @@ def _envelope() -> dict[str, Any]:
             "of": count,
             "refs": {"type": "array", "items": text},
             "skipped": {"const": True},
+            "not_scanned": {"type": "array", "items": text},
             "turns": {"type": "array", "items": count},
             "tool_calls": {"type": "array", "items": text},
             "span_ids": {"type": "array", "items": text},

@@ -75,7 +75,11 @@ def printable(text: str, limit: int = _QUOTE) -> str:
 def _worst_first(results: Sequence[Result]) -> list[int]:
     """Indexes of what is not PASS: failures that gate, then other failures, then what stayed undecided."""
     rank = {Status.FAIL: 0, Status.INCONCLUSIVE: 1}
-    open_results = [index for index, result in enumerate(results) if result.status is not Status.PASS]
+    open_results = [
+        index
+        for index, result in enumerate(results)
+        if result.status is not Status.PASS and result.is_applicable
+    ]
     return sorted(
         open_results,
         key=lambda index: (rank[results[index].status], results[index].severity != "error", index),
@@ -161,6 +165,13 @@ def _tally(envelope: Envelope, paint: Callable[[str, str], str]) -> Iterable[str
         yield "warnings and notes, which never gate: " + " · ".join(
             f"{count} {name}" for name, count in lesser.items()
         )
+    inapplicable = [result.id for result in envelope.results if not result.is_applicable]
+    if inapplicable:
+        yield f"not applicable: {', '.join(inapplicable)}"
+    for result in envelope.results:
+        if "not_scanned" in result.details:
+            parts = ", ".join(name.replace("_", " ") for name in result.details["not_scanned"])
+            yield paint("dim", f"{result.id} did not look at: {parts}")
     dimensions: dict[str, list[Result]] = {}
     for result in envelope.results:
         dimensions.setdefault(result.dimension or "no dimension", []).append(result)

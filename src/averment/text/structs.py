@@ -35,6 +35,10 @@ class Mistake(msgspec.Struct, frozen=True):
     nearest: str | None = None
     mend: str | None = None
 
+    def under(self, *path: str | int) -> Mistake:
+        """The same mistake, seen from further out."""
+        return msgspec.structs.replace(self, path=(*path, *self.path))
+
     def at(self, source: Source, base: Path) -> Problem:
         """The problem that this mistake is in `source`, whose value at `base` was checked."""
         return source.problem(
