@@ -17,6 +17,7 @@ KINDS = {
     "outcome": "Outcome",
     "state": "State",
     "sequence": "Sequence",
+    "claim": "Claim",
     "formula": "Formula",
 }
 """Every kind, in the order of the reference; the kind `x` is the class named here in the module `x`."""

@@ -30,6 +30,7 @@ __all__ = [
     "match_results",
     "miss_text",
     "nearest_miss",
+    "succeeded",
 ]
 
 _EXECUTED = frozenset({"executed", "ok", "error", "timeout"})
@@ -39,6 +40,11 @@ _SUCCESSFUL = frozenset({"executed", "ok"})
 def executed(view: View, name: str) -> Sequence[ToolCall]:
     """The calls of the tool that the agent made and that were executed or answered: the usual reading of "called"."""
     return [call for call in view.called(name) if call.status in _EXECUTED and call.requestor == "agent"]
+
+
+def succeeded(call: ToolCall) -> bool:
+    """Whether nothing that was recorded says that the call failed."""
+    return call.status in _SUCCESSFUL
 
 
 class CallAssertion(Assertion, frozen=True, kw_only=True):

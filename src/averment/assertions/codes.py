@@ -82,4 +82,5 @@ class Code(enum.StrEnum):
     PII_FOUND = "pii_found", "Personal data stands in the transcript."
     POLICY_VIOLATED = "policy_violated", "A rule of the policy is violated."
     OUTCOME_NOT_MET = "outcome_not_met", "Too few of the outcome's conditions hold."
+    CLAIM_UNBACKED = "claim_unbacked", "Something is said to be done, and no successful call of the tool backs it."
     FORMULA_FALSE = "formula_false", "The formula is false."

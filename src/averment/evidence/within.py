@@ -22,6 +22,16 @@ class Extent(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     )
     turns: Annotated[int | UnsetType, Meta(description="So many turns, whoever's they are.")] = UNSET
 
+    def mistakes(self) -> Iterable[Mistake]:
+        """No size, two sizes, or one that holds nothing."""
+        if (self.seconds is UNSET) == (self.turns is UNSET):
+            expected = "exactly one of `seconds`, `turns`"
+            yield Mistake("fields_exclude", "an extent has one size", (), expected=expected)
+        elif (self.seconds is not UNSET and self.seconds <= 0) or (
+            self.turns is not UNSET and self.turns <= 0
+        ):
+            yield Mistake("out_of_range", "an extent of nothing", (), expected="a size above zero")
+
 
 class Within(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Which part of the conversation is looked at: exactly one of `first` and `last`.
@@ -40,15 +50,8 @@ class Within(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
                 "fields_exclude", "`within` names one part", (), expected="exactly one of `first`, `last`"
             )
         for name, extent in (("first", self.first), ("last", self.last)):
-            if extent is UNSET:
-                continue
-            if (extent.seconds is UNSET) == (extent.turns is UNSET):
-                expected = "exactly one of `seconds`, `turns`"
-                yield Mistake("fields_exclude", f"`{name}` has one size", (name,), expected=expected)
-            elif (extent.turns if extent.seconds is UNSET else extent.seconds) <= 0:  # type: ignore[operator]
-                yield Mistake(
-                    "out_of_range", f"`{name}` holds nothing", (name,), expected="a size above zero"
-                )
+            if extent is not UNSET:
+                yield from (mistake.under(name) for mistake in extent.mistakes())
 
     def turns(self, view: View) -> frozenset[int] | None:
         """Indexes of the turns in the part; None when it is given in seconds and the turns have no common clock."""

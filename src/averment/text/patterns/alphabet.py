@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from averment.text.patterns.tree import Chars
+from averment.text.patterns.tree import Chars, Edge, Look
 
 __all__ = ["ASCII", "Alphabet", "ascii_mask", "case_key", "fold", "is_caseless"]
 
@@ -76,9 +76,15 @@ def ascii_mask(chars: Chars) -> int:
 
 
 class Alphabet:
-    """The atoms of one pattern, fixed by the sets that it holds."""
+    """The atoms of one pattern, fixed by the sets that it holds.
 
-    __slots__ = ("_literals", "beyond", "everything")
+    Attributes:
+        everything: the mask of all atoms.
+        beyond: the mask of the atoms beyond ASCII.
+        outside: one more bit, for what stands before the first and after the last character.
+    """
+
+    __slots__ = ("_literals", "beyond", "everything", "outside")
 
     def __init__(self, sets: Iterable[Chars]) -> None:
         self._literals: dict[str, int] = {}
@@ -88,13 +94,42 @@ class Alphabet:
                     self._literals.setdefault(
                         case_key(chr(item[0])), 1 << _FIRST_LITERAL + len(self._literals)
                     )
-        self.everything = (1 << _FIRST_LITERAL + len(self._literals)) - 1
+        self.outside = 1 << _FIRST_LITERAL + len(self._literals)
+        self.everything = self.outside - 1
         self.beyond = self.everything & ~ASCII
 
     def mask(self, chars: Chars) -> int:
         """The atoms that the set may meet."""
         inside = ascii_mask(chars)
         return inside | (self._complement(chars) if chars.negated else self._union(chars))
+
+    def around(self, test: Edge | Look) -> list[tuple[int, int]]:
+        """Pairs of masks: the test can hold only where, for some pair, its left precedes and its right follows."""
+        everything, outside = self.everything, self.outside
+        anything = everything | outside
+        if isinstance(test, Look):
+            if not isinstance(test.body, Chars):
+                return [(anything, anything)]
+            chars = test.body
+            if test.negated:
+                chars = Chars(1, 1, chars.items, not chars.negated, chars.ignore_case, chars.ascii_only)
+            mask = self.mask(chars) | (outside if test.negated else 0)
+            return [(mask, anything)] if test.behind else [(anything, mask)]
+        newline = 1 << ord("\n")
+        match test.kind:
+            case "^" | r"\A":
+                return [(outside, anything)]
+            case "^m":
+                return [(outside | newline, anything)]
+            case "$" | "$m":
+                return [(anything, newline | outside)]
+            case r"\Z":
+                return [(anything, outside)]
+        word = self.mask(Chars(1, 1, (r"\w",), False, False, test.kind[-1] == "a"))
+        other = self.mask(Chars(1, 1, (r"\W",), False, False, test.kind[-1] == "a")) | outside
+        return (
+            [(word, other), (other, word)] if test.kind.startswith(r"\b") else [(word, word), (other, other)]
+        )
 
     def _union(self, chars: Chars) -> int:
         """Beyond ASCII: everything that some item may meet."""

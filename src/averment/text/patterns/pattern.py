@@ -164,6 +164,20 @@ class Pattern:
         engine = self._engine(text)
         return engine.search(text) is not None if isinstance(engine, re.Pattern) else engine.test(text)
 
+    @property
+    def is_linear(self) -> bool:
+        """Whether `re` itself searches texts of any length in linear time, groups and all."""
+        if not self._reconsidered:
+            self._longest = max(self._longest, _longest(overall(self.tree)))
+            self._reconsidered = True
+        return self._longest == _ANY_LENGTH
+
+    def captures(self, text: str) -> list[dict[str, str | None]]:
+        """What the named groups hold, for each place where the pattern is found; for linear patterns only."""
+        if not self.is_linear:
+            raise ValueError("only the groups of linear patterns can be told")
+        return [found.groupdict() for found in self.compiled().finditer(text)]
+
     def _engine(self, text: str) -> re.Pattern[str] | Automaton:
         """The engine for a text beyond what the first, cheap proof allows `re`."""
         if not self._reconsidered:

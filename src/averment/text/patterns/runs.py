@@ -172,12 +172,12 @@ class Runs:
         bodies = [test.body for test in tests if isinstance(test, Look) and isinstance(test.body, Chars)]
         alphabet = Alphabet([*sets, *bodies])
         reads = [alphabet.mask(chars) for chars in sets]
-        guards = [_guard(test, alphabet) for test in tests]
+        guards = [alphabet.around(test) for test in tests]
         letters = [alphabet.everything]
         for mask in {*reads, *(mask for pairs in guards for pair in pairs for mask in pair)}:
             letters = [part for letter in letters for part in (letter & mask, letter & ~mask) if part]
         self._start = len(letters)
-        letters.append(alphabet.everything + 1)
+        letters.append(alphabet.outside)
 
         def numbered(mask: int) -> int:
             return sum(1 << number for number, letter in enumerate(letters) if letter & mask)
@@ -268,35 +268,3 @@ def _work_of(test: Edge | Look) -> int:
     if infinite or test.body.most is None:
         raise TooLargeError
     return runs.entry_work + peak * (test.body.most + 1)
-
-
-def _guard(test: Edge | Look, alphabet: Alphabet) -> list[tuple[int, int]]:
-    """Pairs of masks: the test can only hold between a character of the left and one of the right in some pair."""
-    everything, start = alphabet.everything, alphabet.everything + 1
-    anything = everything | start
-    if isinstance(test, Look):
-        if not isinstance(test.body, Chars):
-            return [(anything, everything)]
-        chars = test.body
-        if test.negated:
-            chars = Chars(1, 1, chars.items, not chars.negated, chars.ignore_case, chars.ascii_only)
-        mask = alphabet.mask(chars)
-        if not test.behind:
-            return [(anything, mask)]
-        return [(mask | start if test.negated else mask, everything)]
-    newline = 1 << ord("\n")
-    word = alphabet.mask(Chars(1, 1, (r"\w",), False, False, test.kind[-1] == "a"))
-    other = alphabet.mask(Chars(1, 1, (r"\W",), False, False, test.kind[-1] == "a"))
-    match test.kind:
-        case "^" | r"\A":
-            return [(start, everything)]
-        case "^m":
-            return [(start | newline, everything)]
-        case "$" | "$m":
-            return [(anything, newline)]
-        case r"\Z":
-            return []
-        case r"\b" | r"\ba":
-            return [(word, other), (other | start, word)]
-        case _:
-            return [(word, word), (other | start, other)]
