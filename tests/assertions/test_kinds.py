@@ -105,8 +105,22 @@ EARNED: dict[str, tuple[list[dict[str, Any]], dict[str, Any]]] = {
         [{"kind": "tool_result", "name": "t"}],
         {"gaps": {}, "calls": [{"result": None, "result_state": "redacted"}], "trace": ONE},
     ),
+    "turn_too_long": (
+        [
+            {
+                "kind": "claim",
+                "says": r"(?P<n>\d+) .*sent",
+                "tool": "t",
+                "matches": {"n": "arguments.n"},
+                "timing": "anywhere",
+            }
+        ],
+        {"transcript": [{"role": "agent", "text": "7 sent" + " " * 100_000}], "trace": ONE},
+    ),
     "no_clock": ([sequence({"phrase": "hello"}, {"tool": "t"})], {"transcript": SAID, "trace": ONE}),
     "reference_inconclusive": ([formula("a1"), phrase("x")], {}),
+    "not_applicable": ([{**phrase("x"), "applies_if": {"labels": {"a": 1}}}], {"labels": {"a": 2}}),
+    "metadata_absent": ([{**phrase("x"), "applies_if": {"labels": {"a": 1}}}], {"transcript": SAID}),
     "skipped": ([phrase("hello", when="a1"), phrase("x")], {"transcript": SAID}),
     "internal_error": ([phrase("internal error")], {"transcript": SAID}),
     "not_found": ([phrase("x")], {"transcript": SAID}),
@@ -123,6 +137,7 @@ EARNED: dict[str, tuple[list[dict[str, Any]], dict[str, Any]]] = {
     ),
     "policy_violated": ([{"kind": "policy", "rule_ids": ["recording-disclosure"]}], {"transcript": SAID}),
     "outcome_not_met": ([{"kind": "outcome", "any_of": [{"tool_called": "x"}]}], {"trace": ONE}),
+    "claim_unbacked": ([{"kind": "claim", "says": "hello", "tool": "x"}], {"transcript": SAID, "trace": ONE}),
     "formula_false": ([formula("a1"), phrase("x")], {"transcript": SAID}),
 }
 """For each code the smallest document whose first result has it, and the evidence."""

@@ -263,7 +263,7 @@ def test_the_demo_catches_the_agent_and_shows_where_the_envelope_is(shell: Shell
     """One command: the claim's turn, the call that is missing, the path of the envelope; its files run again."""
     done = shell("averment demo")
     assert done.returncode == 0
-    assert "FAIL  refund-was-issued" in done.stdout
+    assert "FAIL  refund-is-real" in done.stdout
     assert "`issue_refund` was never called" in done.stdout
     assert 'turn 3, agent: "Done! Your refund of 42 dollars' in done.stdout
     assert json.loads((tmp_path / "averment-demo" / "envelope.json").read_bytes())["exit_code"] == 1

@@ -44,6 +44,8 @@ _Bound = tuple[str, ...]
 _Said = tuple[str | None, ...]  # None for a group that took no part: nothing was said about that field
 _NOTHING = "\0"  # what a call has where it has no such field; no text that is said equals it
 _FOREVER = 2**63
+_SHORTEST_LIMIT = 2_000
+"""Characters; a pattern whose groups can be told in shorter turns only is refused beforehand."""
 Normalizer = Literal["digits", "casefold", "whitespace", "email"]
 
 
@@ -75,6 +77,7 @@ class Claim(Assertion, frozen=True, kw_only=True, tag="claim"):
         Code.NOT_FOUND,
         Code.TRACE_ABSENT,
         Code.NO_CLOCK,
+        Code.TURN_TOO_LONG,
         Code.ARGUMENTS_NOT_RECORDED,
         Code.ARGUMENTS_UNREADABLE,
         Code.RESULTS_NOT_RECORDED,
@@ -145,7 +148,7 @@ assertions:
             pattern = compile_pattern(self.says, ignore_case=True)
         except PatternError:
             return  # told with the pattern's own place
-        if not pattern.is_linear:
+        if pattern.longest_for_re < _SHORTEST_LIMIT:
             mend = "Make the pattern simpler: give its `*` and `+` small upper bounds such as `{1,20}`."
             message = "the groups of this pattern can't be bound: it can take too long on some texts"
             yield Mistake("bad_pattern", message, ("says",), mend=mend)
@@ -214,7 +217,11 @@ assertions:
         unbacked: list[dict[str, Any]] = []
         unknown: list[Finding] = []
         for turn in turns:
-            for said in _said(view.turns[turn].text, pattern, bindings):
+            said_here = _said(view.turns[turn].text, pattern, bindings)
+            if said_here is None:
+                unknown.append(_too_long(turn))
+                continue
+            for said in said_here:
                 answer = calls.backing(turn, said)
                 if isinstance(answer, model.ToolCall):
                     backing.append(answer)
@@ -373,18 +380,31 @@ class _Timed:
         return len(self._by_clock.get(clock or "", [])) < self._count
 
 
-def _said(text: str, pattern: Pattern, bindings: Mapping[str, Binding]) -> list[_Said]:
-    """What the turn says of the bound values, once for each time it says something else."""
+def _said(text: str, pattern: Pattern, bindings: Mapping[str, Binding]) -> list[_Said] | None:
+    """What the turn says of the bound values, once for each time it says something else; None for too long a turn."""
     if not bindings:
         return [()]
+    found = pattern.captures(text)
+    if found is None:
+        return None
     return list(
         dict.fromkeys(
             tuple(
                 None if groups[name] is None else normalized(groups[name], binding.normalize)
                 for name, binding in bindings.items()
             )
-            for groups in pattern.captures(text)
+            for groups in found
         )
+    )
+
+
+def _too_long(turn: int) -> Finding:
+    how = "Record shorter turns, or make the pattern simpler."
+    return inconclusive(
+        Code.TURN_TOO_LONG,
+        lambda: f"turn {turn} is too long for the groups of this pattern to be told in bounded time. {how}",
+        "a turn was too long to be read in bounded time",
+        gap=Gap("transcript", "partial", how),
     )
 
 

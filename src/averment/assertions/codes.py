@@ -51,6 +51,7 @@ class Code(enum.StrEnum):
         "results_redacted",
         "The result of a call that matters was removed before it reached us.",
     )
+    TURN_TOO_LONG = "turn_too_long", "A turn is too long for the groups of a pattern to be told in bounded time."
     NO_CLOCK = (
         "no_clock",
         "The order or distance of events can't be told: they have no times on a common clock.",

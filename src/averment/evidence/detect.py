@@ -105,7 +105,7 @@ def decode(data: bytes, name: str | None) -> Decoded:
         )
     try:
         text = jsontext.decode(data)
-        return Decoded(text.value, _nesting(data), _odd(None, text))
+        return Decoded(text.value, text.nesting, _odd(None, text))
     except jsontext.JSONProblem as problem:
         lines = _json_lines(data, name)
         if lines is not None:
@@ -138,15 +138,10 @@ def _json_lines(data: bytes, name: str | None) -> Decoded | None:
             values.append(text.value)
             lines.append(number)
             odd += _odd(number, text)
-            nesting = max(nesting, _nesting(line))
+            nesting = max(nesting, text.nesting)
     if problems:
         raise refusal(problems)
     return Decoded(values, nesting + 1, odd, lines) if len(values) > 1 else None
-
-
-def _nesting(text: bytes) -> int:
-    """At most how deep a JSON text nests: it has no more levels than brackets."""
-    return text.count(b"[") + text.count(b"{")
 
 
 def _odd(line: int | None, text: jsontext.Decoded) -> list[tuple[int | None, jsontext.Decoded]]:

@@ -7,19 +7,23 @@ not over how it was delivered: the same conversation has the same digest in a fi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from averment.errors import EvidenceError, Problem
 from averment.evidence import load as files
 from averment.evidence.draft import Draft, Part, refusal
-from averment.evidence.model import EvidenceModel, Source
+from averment.evidence.model import EvidenceModel, Note, Source, Span, Turn
 from averment.evidence.plain import plain
 from averment.evidence.readers import conversation
 from averment.text import jsontext
 
 __all__ = ["Evidence"]
+
+_Placed = TypeVar("_Placed", Turn, Span, Note)
 
 
 class Evidence:
@@ -189,12 +193,12 @@ class Evidence:
     def sha256(self) -> str:
         """The digest `sha256:...` of what was recorded: the model as canonical JSON, without `sources` and `loc`."""
         if self._sha256 is None:
-            self._sha256 = jsontext.digest(_content(self._model))
+            self._sha256 = jsontext.sha256(jsontext.canonical_struct(_content(self._model)))
         return self._sha256
 
     def to_json(self) -> bytes:
         """The evidence as canonical JSON, schema averment.evidence.v1; reading it back gives the same bytes."""
-        return jsontext.canonical(_values(self._model))
+        return jsontext.canonical_struct(self._model)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Structs leave out fields that are the very object of their default, which a pickle would not restore.
@@ -240,11 +244,16 @@ def _revived(values: dict[str, Any]) -> Evidence:
     return Evidence._of(msgspec.convert(values, EvidenceModel))  # noqa: SLF001 - the other half of `__reduce__`
 
 
-def _content(model: EvidenceModel) -> dict[str, Any]:
-    """What was recorded, without where it stood."""
-    content = _values(model)
-    content.pop("sources", None)
-    for key in ("turns", "spans", "notes"):
-        for item in content.get(key, ()):
-            del item["loc"]
-    return content
+def _content(model: EvidenceModel) -> EvidenceModel:
+    """What was recorded, without where it stood: fields that are unset are not written."""
+
+    def placeless(items: tuple[_Placed, ...]) -> tuple[_Placed, ...]:
+        return tuple(replace(item, loc=UNSET) for item in items)
+
+    return replace(
+        model,
+        sources=(),
+        turns=model.turns and placeless(model.turns),
+        spans=model.spans and placeless(model.spans),
+        notes=placeless(model.notes),
+    )

@@ -28,6 +28,7 @@ __all__ = [
     "JSONProblem",
     "NonFinite",
     "canonical",
+    "canonical_struct",
     "decode",
     "digest",
     "pretty",
@@ -44,18 +45,13 @@ Path = tuple[str | int, ...]
 
 _LITERALS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
 _CONTAINERS = (dict, list, tuple)
+_SCALARS = frozenset({str, int, bool, type(None)})
 _SMALL, _FEW = 2**20, 8
 _digests = count()
 # Strings, to pass over what they hold, and either brackets or integers.
 _STRING = r'"(?:[^"\\]++|\\.)*+"?'
 _brackets = re.compile(rf"(?s:{_STRING})|[\[{{}}\]]").finditer
 _integers = re.compile(rf"(?s:{_STRING})|[0-9]++(?![.eE])").finditer
-_write_sorted = json.JSONEncoder(
-    ensure_ascii=False, allow_nan=False, check_circular=False, sort_keys=True, separators=(",", ":")
-).encode
-_write = json.JSONEncoder(
-    ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")
-).encode
 
 
 class JSONProblem(ValueError):  # noqa: N818 - it is reported like a `Problem`, and called one
@@ -104,11 +100,13 @@ class Decoded(NamedTuple):
         value: dict, list, str, int, float, bool, None or `NonFinite`.
         duplicates: the path of every key that stands more than once in its object; its last value is kept.
         non_finite: the path of every `NonFinite`.
+        nesting: how many objects and arrays stand inside each other, at most.
     """
 
     value: Any
     duplicates: tuple[Path, ...]
     non_finite: tuple[Path, ...]
+    nesting: int
 
 
 def decode(data: bytes | str) -> Decoded:
@@ -124,6 +122,30 @@ def decode(data: bytes | str) -> Decoded:
     """
     if len(data) > MAX_EVIDENCE_BYTES:
         raise JSONProblem("evidence_too_large", f"the text is longer than {MAX_EVIDENCE_BYTES // 2**20} MB")
+    return _read_usual(data) or _read_odd(data)
+
+
+def _read_usual(data: bytes | str) -> Decoded | None:
+    r"""The value of a text in which there is nothing to note; None for any other text.
+
+    A colon stands behind every key, and besides only in strings. So a value that is written again has as many colons
+    as its text just when no key was lost to a second one of its name; unless a string writes its colon as `\u003a`.
+    """
+    try:
+        raw = data.encode() if isinstance(data, str) else data
+        value = msgspec.json.decode(raw)
+        if raw.count(b":") != _write(value).count(b":") or b"\\u003" in raw:
+            return None
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+    nesting = _nesting(value, raw.count(b"[") + raw.count(b"{"))
+    return None if nesting > MAX_EVIDENCE_DEPTH else Decoded(value, (), (), nesting)
+
+
+def _read_odd(data: bytes | str) -> Decoded:
+    """Any text's value, with what is to be noted, by the standard library's reader."""
+    import json
+
     text = _Text(data)
     repeated: list[tuple[dict[str, Any], list[tuple[str, Any]]]] = []
     non_finite: list[str] = []
@@ -145,23 +167,31 @@ def decode(data: bytes | str) -> Decoded:
     decoder = json.JSONDecoder(
         object_pairs_hook=make_object, parse_float=make_real, parse_constant=make_non_finite
     )
-    value = text.read(decoder.decode)
+    value, nesting = text.read(decoder.decode)
     if repeated or non_finite:
-        return Decoded(value, *_notes(value, {id(made): pairs for made, pairs in repeated}))
-    return Decoded(value, (), ())
+        return Decoded(value, *_notes(value, {id(made): pairs for made, pairs in repeated}), nesting)
+    return Decoded(value, (), (), nesting)
 
 
 def canonical(value: Any) -> bytes:
     r"""The one spelling of a JSON value that digests are made over.
 
     UTF-8 without insignificant space, keys sorted by code point, integers as digits, floats in the shortest form that
-    reads back equal (Python's `repr`), characters as they are except `"`, `\` and control characters, lone
-    surrogates as `\udXXX`.
+    reads back equal: decimal (`0.00001`, `42.0`) from 1e-5 up to 1e16, else with an exponent (`1e-6`, `1.5e16`).
+    Characters stand as they are except `"`, `\` and control characters, lone surrogates as `\udXXX`.
 
     Raises:
         JSONProblem: for NaN and infinities, keys that are not strings, and what JSON has no form for.
     """
-    return _encoded(_write_sorted, value)
+    return _encoded(_write_sorted, value, sort=True)
+
+
+def canonical_struct(struct: msgspec.Struct) -> bytes:
+    """Canonical JSON of a struct that is known to hold nothing but JSON values."""
+    try:
+        return _write_sorted(struct)
+    except UnicodeEncodeError:
+        return canonical(msgspec.to_builtins(struct, builtin_types=(NonFinite,)))
 
 
 def sha256(data: bytes) -> str:
@@ -199,11 +229,11 @@ def pretty(value: Any) -> bytes:
     Raises:
         JSONProblem: as `canonical` does.
     """
-    compact = _encoded(_write, value)
+    compact = _encoded(_write, value, sort=False)
     try:
         return msgspec.json.format(compact, indent=2) + b"\n"
     except msgspec.DecodeError:  # it reads what it indents, and refuses lone surrogates
-        return json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace") + b"\n"
+        return _spelled(value, sort=False, line="\n").encode("utf-8", "backslashreplace") + b"\n"
 
 
 class _Text:
@@ -221,8 +251,8 @@ class _Text:
         except NotTextError as problem:
             raise JSONProblem("invalid_encoding", problem.message, problem.offset, *problem.place) from None
 
-    def read(self, decode: Callable[[str], Any]) -> Any:
-        """The decoded value, or the problem that stands in the way."""
+    def read(self, decode: Callable[[str], Any]) -> tuple[Any, int]:
+        """The decoded value and how deep it nests at most, or the problem that stands in the way."""
         text = self.text
         try:
             value = decode(text)
@@ -237,10 +267,10 @@ class _Text:
         except RecursionError:
             self._refuse_depth()
             raise  # the caller's own stack was full
-        # Only a text with that many brackets can be too deep, and few have them.
-        if text.count("[") + text.count("{") > MAX_EVIDENCE_DEPTH and _is_deep(value):
+        nesting = _nesting(value, text.count("[") + text.count("{"))
+        if nesting > MAX_EVIDENCE_DEPTH:
             self._refuse_depth()
-        return value
+        return value, nesting
 
     def _refuse_syntax(self, error: json.JSONDecodeError) -> NoReturn:
         rest = self.text[error.pos :].strip()
@@ -269,17 +299,21 @@ class _Text:
         raise JSONProblem(code, message, offset, line, column)
 
 
-def _is_deep(value: Any) -> bool:
-    """Whether more objects and arrays stand inside each other than may."""
+def _nesting(value: Any, brackets: int) -> int:
+    """At most how many objects and arrays stand inside each other; no more than the text has opening brackets."""
+    if brackets <= MAX_EVIDENCE_DEPTH:
+        return brackets
     level: list[Any] = [[value]]
-    for _ in range(MAX_EVIDENCE_DEPTH + 1):
+    for depth in range(MAX_EVIDENCE_DEPTH + 1):
         level = [
             part
             for container in level
             for part in (container.values() if type(container) is dict else container)
             if type(part) is dict or type(part) is list
         ]
-    return bool(level)
+        if not level:
+            return depth
+    return MAX_EVIDENCE_DEPTH + 1
 
 
 def _notes(
@@ -302,10 +336,14 @@ def _notes(
     return tuple(duplicates), tuple(non_finite)
 
 
-def _encoded(write: Callable[[Any], str], value: Any) -> bytes:
+def _encoded(write: Callable[[Any], bytes], value: Any, *, sort: bool) -> bytes:
     try:
-        text = write(value)
-        _check_keys(value)
+        try:
+            written = write(value)
+        except UnicodeEncodeError:
+            # Nothing but a lone surrogate lacks a form in UTF-8, and `\udXXX` is JSON's escape for it.
+            written = _spelled(value, sort=sort).encode("utf-8", "backslashreplace")
+        _check(value)
     except TypeError:
         raise JSONProblem("not_json_like", "JSON has no form for a part of the value") from None
     except ValueError:
@@ -314,19 +352,59 @@ def _encoded(write: Callable[[Any], str], value: Any) -> bytes:
         ) from None
     except RecursionError:
         raise JSONProblem("not_json_like", "the value holds itself, or is nested too deep") from None
-    # Nothing but a lone surrogate lacks a form in UTF-8, and `\udXXX` is JSON's escape for it.
-    return text.encode("utf-8", "backslashreplace")
+    return written
 
 
-def _check_keys(value: Any) -> None:
-    """Refuse keys that are not strings, which the standard library's writer would make strings of."""
-    if isinstance(value, dict):
-        for key, part in value.items():
-            if type(key) is not str:
+def _check(value: Any) -> None:
+    """Refuse what the writer would write in some way: NaN and infinities, keys that are not strings, other types."""
+    rest = [(value,)]
+    for container in rest:
+        if isinstance(container, dict):
+            if not set(map(type, container)) <= {str}:
                 raise TypeError
-            if type(part) is not str and isinstance(part, _CONTAINERS):
-                _check_keys(part)
+            container = container.values()
+        if set(map(type, container)) <= _SCALARS:
+            continue
+        for part in container:
+            if isinstance(part, _CONTAINERS):
+                rest.append(part)
+            elif isinstance(part, float):
+                if not math.isfinite(part):
+                    raise ValueError
+            elif not isinstance(part, (str, int, type(None))):
+                raise TypeError
+
+
+def _spelled(value: Any, *, sort: bool, line: str = "") -> str:
+    """The text of a value with lone surrogates; `line` is the line end with the indentation, if there is one."""
+    if isinstance(value, dict):
+        ends, items = "{}", sorted(value.items()) if sort else value.items()
+        colon = ": " if line else ":"
+        parts = [f"{_text(key)}{colon}{_spelled(part, sort=sort, line=line and line + '  ')}" for key, part in items]
     elif isinstance(value, _CONTAINERS):
-        for part in value:
-            if type(part) is not str and isinstance(part, _CONTAINERS):
-                _check_keys(part)
+        ends, parts = "[]", [_spelled(part, sort=sort, line=line and line + "  ") for part in value]
+    elif isinstance(value, str):
+        return _text(value)
+    else:
+        return _write(value).decode()
+    if not parts:
+        return ends
+    inside = line and line + "  "
+    return f"{ends[0]}{inside}{f',{inside}'.join(parts)}{line}{ends[1]}"
+
+
+def _text(text: str) -> str:
+    import json
+
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _own_text(value: Any) -> str:
+    """What stands for a value that msgspec has no form for: the text of a subclass of `str`."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    raise TypeError
+
+
+_write = msgspec.json.Encoder(enc_hook=_own_text).encode
+_write_sorted = msgspec.json.Encoder(enc_hook=_own_text, order="sorted").encode

@@ -47,6 +47,32 @@ def test_the_odd_corners_of_re_are_followed(source: str, text: str) -> None:
     found = re.search(source, text)
     assert compiled(source).search(text) == (found.span() if found else None)
     assert compiled(source).test(text) == (found is not None)
+    assert list(compiled(source).matches(text)) == [match.span() for match in re.finditer(source, text)]
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("a*", "aab"),
+        ("a*?", "aab"),
+        ("(?:|a)*", "aaba"),
+        ("|ab|a", "abab"),
+        (r"\b|\w", "ab cd"),
+        ("(?=a)a?", "aba"),
+        ("(?m)^|$", "a\n\nb"),
+    ],
+)
+def test_after_an_empty_match_another_one_begins_there_only_if_it_is_not_empty(
+    source: str, text: str
+) -> None:
+    """As in `re.finditer`: a place can be the empty match once, and the start of a longer one after it."""
+    assert list(compiled(source).matches(text)) == [match.span() for match in re.finditer(source, text)]
+
+
+@pytest.mark.parametrize("source", ["a.*?b|a", "(?:a|aa)+?", "(a+)+$|a", "a(?=.*b)|a"])
+def test_all_matches_together_cost_one_reading(source: str) -> None:
+    """Each match alone could read to the end of the text, which 100,000 of them would do 100,000 times."""
+    assert sum(1 for _ in compiled(source).matches("a" * 100_000)) in {1, 100_000}
 
 
 def test_forgetting_states_changes_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,6 +84,10 @@ def test_forgetting_states_changes_no_answer(monkeypatch: pytest.MonkeyPatch) ->
         text = "".join("aabbc d"[byte % 7] for byte in hashlib.shake_128(bytes([number])).digest(40))
         found = re.search(r"(?:a|b)*a(?:a|b){4}c\b(?=d?)", text)
         assert engine.search(text) == (found.span() if found else None)
+    again = "aabbaaaa " * 20
+    assert list(engine.matches(again)) == [
+        match.span() for match in re.finditer(r"(?:a|b)*a(?:a|b){4}c\b(?=d?)", again)
+    ]
 
 
 def test_many_states_stay_linear() -> None:

@@ -261,6 +261,25 @@ def test_our_engine_answers_what_re_answers(source: str, texts: list[str]) -> No
             assert automaton.test(text) == (span is not None)
 
 
+@settings(deadline=None, max_examples=200)
+@given(SOURCES, st.lists(PUMPED | TEXTS, min_size=1, max_size=4))
+def test_occurrences_are_those_of_finditer(source: str, texts: list[str]) -> None:
+    """Both engines find every match that `re.finditer` finds, empty ones too, in its order."""
+    pattern = compiled(source)
+    if pattern is None:
+        return
+    automaton = None
+    with contextlib.suppress(TooLargeError, TypeError):  # atomic groups and back-references are for `re` alone
+        automaton = Automaton(pattern.tree.root)
+    for text in texts:
+        with contextlib.suppress(TooManyStepsError):
+            Counter(source, text, STEP_LIMIT)
+            spans = [found.span() for found in pattern.compiled().finditer(text)]
+            assert pattern.occurrences(text) == len(spans)
+            if automaton is not None:
+                assert list(automaton.matches(text)) == spans
+
+
 @pytest.mark.parametrize("gate", [LiteralGate, Re2Gate])
 @settings(deadline=None, max_examples=100)
 @given(

@@ -137,5 +137,5 @@ def parsed(text: str, place: str, draft: Draft) -> tuple[Any, str | None]:
     except jsontext.JSONProblem as problem:
         return UNSET, problem.code
     draft.note_text(place, decoded)
-    draft.nesting = max(draft.nesting, text.count("[") + text.count("{"))
+    draft.nesting = max(draft.nesting, decoded.nesting)
     return decoded.value, None

@@ -1,13 +1,15 @@
 """Our own engine: the answers of `re.search` in time linear in the text, whatever the text.
 
 It takes over from `re` where backtracking could explode, and follows every node but atomic groups, conditions
-and back-references. Three passes answer everything, each a deterministic automaton that is built as texts need
-it. Its states are cached and dropped when they become too many, so that a character costs at most the size of
+and back-references. Two kinds of passes answer everything, each a deterministic automaton that is built as texts
+need it. Its states are cached and dropped when they become too many, so that a character costs at most the size of
 the pattern:
 
-- forwards, where does some match end? `test` stops at the first place, look-behind asks for all of them;
-- backwards with the reversed program, where does some match begin? Look-ahead asks this too;
-- forwards from the first beginning, in `re`'s order of preference: where does the match that `re` finds end?
+- forwards, where does some match end? `test` stops at the first place, look-behind asks for all of them; with the
+  reversed program and backwards, look-ahead asks where some match begins;
+- backwards with the program as it is, which of its instructions lead to an end from here? With that known for every
+  place, the way that `re` prefers is walked forwards without ever turning back, so that all matches of a text
+  together cost no more than one reading of it.
 
 Looks and edges are tests of a place between two characters. They are answered for all places first, inner looks
 before outer ones, and become part of the input. What a single character matches, `re` itself says.
@@ -16,12 +18,11 @@ before outer ones, and become part of the input. What a single character matches
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate, chain, islice
 from operator import add, attrgetter, getitem
-from typing import Any
 
-from averment.text.patterns.program import CHAR, CHECK, MARK, SPLIT, TEST, Program
+from averment.text.patterns.program import CHAR, CHECK, FINAL, MARK, SPLIT, TEST, Program
 from averment.text.patterns.tree import Chars, Edge, Look, Node, walk
 
 __all__ = ["Automaton"]
@@ -49,7 +50,7 @@ _EMPTY_TEXT_HAS_NO_BOUNDARY = re.search(r"\B", "") is not None
 class Automaton:
     """One pattern, for any number of texts."""
 
-    __slots__ = ("_backward", "_classes", "_edges", "_forward", "_looks", "_ordered")
+    __slots__ = ("_classes", "_edges", "_forward", "_looks", "_ways")
 
     def __init__(self, root: Node) -> None:
         """Compile.
@@ -74,8 +75,7 @@ class Automaton:
         ]
         program = Program(root)
         self._forward = _Pass(program, self._classes, bits)
-        self._ordered = _OrderedPass(program, self._classes, bits)
-        self._backward = _Pass(Program(root, reverse=True), self._classes, bits)
+        self._ways = _Ways(program, self._classes, bits)
 
     def test(self, text: str) -> bool:
         """Whether `re.search` finds a match."""
@@ -83,11 +83,22 @@ class Automaton:
 
     def search(self, text: str) -> tuple[int, int] | None:
         """The span of the match that `re.search` finds."""
+        return next(self.matches(text), None)
+
+    def matches(self, text: str) -> Iterator[tuple[int, int]]:
+        """The spans of the matches that `re.finditer` finds, in linear time for all of them."""
         classes, contexts = self._read(text)
-        start = len(text) - bytes(self._backward.run(_backwards(classes, contexts))).rfind(1)
-        if start > len(text):
-            return None
-        return start, self._ordered.end(islice(_forwards(classes, contexts), start, None), start)
+        states = [*self._ways.states(_backwards(classes, contexts))]
+        begins = bytes([state.final for state in states[:0:-1]])
+        alive = [state.threads for state in states[-2::-1]]
+        place, after_empty = 0, False
+        while (start := begins.find(1, place)) >= 0:
+            end = self._ways.end(start, contexts, alive, empty=not (after_empty and start == place))
+            if end is None:  # only the empty match begins here, and it has been found
+                place, after_empty = start + 1, False
+            else:
+                yield start, end
+                place, after_empty = end, start == end
 
     def _read(self, text: str) -> tuple[list[int], list[int]]:
         """The class of each character, and the tests that hold at each place (nothing when there are no tests)."""
@@ -176,26 +187,38 @@ class _Edges(dict[tuple[int, int], int]):
 
 
 class _State(dict[int, "_State"]):
-    """Input symbol -> next state; `final` says that a match ends before the character just read."""
+    """Input symbol -> next state; `final` says that a match ends (in `_Ways` begins) before the character just read."""
 
     __slots__ = ("_grow", "final", "threads")
 
-    def __init__(self, grow: Any, threads: Any, final: bool) -> None:
+    def __init__(self, grow: Callable[[int, int], _State], threads: int, final: bool) -> None:
         super().__init__()
         self._grow = grow
         self.threads = threads
         self.final = final
 
     def __missing__(self, symbol: int) -> _State:
-        state: _State = self._grow(self.threads, symbol)
-        self[symbol] = state
+        self[symbol] = state = self._grow(self.threads, symbol)
         return state
 
 
-class _Cache:
-    """What the two kinds of passes share: the program, its place in the input, and the states."""
+class _Pass:
+    """Where matches end, whichever they are. Threads are a bit set of the characters' instructions just passed."""
 
-    __slots__ = ("_classes", "_code", "_sets", "_start", "_states", "_tests")
+    __slots__ = (
+        "_classes",
+        "_code",
+        "_entries",
+        "_follow",
+        "_number",
+        "_numbered",
+        "_reads",
+        "_sets",
+        "_start",
+        "_states",
+        "_tests",
+        "_width",
+    )
 
     def __init__(self, program: Program, classes: _Classes, bits: dict[Edge | Look, int]) -> None:
         self._code = program.code
@@ -203,28 +226,7 @@ class _Cache:
         self._sets = [*program.sets]
         self._tests = [bits[test] for test in program.tests]
         self._classes = classes
-        self._states: dict[Any, _State] = {}
-
-    def _forget(self) -> None:
-        self._states.clear()
-
-    def _state(self, grow: Any, threads: Any, final: bool) -> _State:
-        key = (threads, final)
-        state = self._states.get(key)
-        if state is None:
-            if len(self._states) >= _STATE_LIMIT:
-                self._forget()
-            state = self._states[key] = _State(grow, threads, final)
-        return state
-
-
-class _Pass(_Cache):
-    """Where matches end, whichever they are. Threads are a bit set of the characters' instructions just passed."""
-
-    __slots__ = ("_entries", "_follow", "_number", "_numbered", "_reads", "_width")
-
-    def __init__(self, program: Program, classes: _Classes, bits: dict[Edge | Look, int]) -> None:
-        super().__init__(program, classes, bits)
+        self._states: dict[tuple[int, bool], _State] = {}
         # Bit 0 stands for the end of the program, the others for the characters' instructions.
         self._numbered = [n for n, instruction in enumerate(self._code) if instruction[0] == CHAR]
         self._number = {address: 1 << n for n, address in enumerate(self._numbered, 1)}
@@ -234,15 +236,26 @@ class _Pass(_Cache):
         self._reads: dict[int, int] = {}
 
     def _forget(self) -> None:
-        super()._forget()
+        self._states.clear()
         self._entries.clear()
         self._follow.clear()
 
+    def _state(self, threads: int, final: bool) -> _State:
+        key = (threads, final)
+        state = self._states.get(key)
+        if state is None:
+            if len(self._states) >= _STATE_LIMIT:
+                self._forget()
+            state = self._states[key] = _State(self._grow, threads, final)
+        return state
+
+    def states(self, symbols: Iterable[int]) -> Iterator[_State]:
+        """The state before the first symbol and after each."""
+        return accumulate(symbols, getitem, initial=self._state(0, False))
+
     def run(self, symbols: Iterable[int]) -> Iterator[bool]:
         """For each place, whether a match ends there."""
-        start = self._state(self._grow, 0, False)
-        states = accumulate(symbols, getitem, initial=start)
-        return map(attrgetter("final"), islice(states, 1, None))
+        return map(attrgetter("final"), islice(self.states(symbols), 1, None))
 
     def _grow(self, threads: int, symbol: int) -> _State:
         context = symbol >> _TEST_SHIFT << _TEST_SHIFT
@@ -255,7 +268,7 @@ class _Pass(_Cache):
                 follow = self._follow.get((place, byte, context))
                 ready |= self._follow_byte(place, byte, context) if follow is None else follow
         passed = ready & self._reading(symbol - context)
-        return self._state(self._grow, passed, bool(ready & 1))
+        return self._state(passed, bool(ready & 1))
 
     def _follow_byte(self, place: int, byte: int, context: int) -> int:
         followers = 0
@@ -304,46 +317,80 @@ class _Pass(_Cache):
         return ready
 
 
-class _OrderedPass(_Cache):
-    """Where the match that `re` prefers ends. Threads are addresses, the preferred ones first."""
+class _Ways(_Pass):
+    """Which ways lead to a match, and which of them `re` prefers.
 
-    __slots__ = ()
+    Threads are the instructions that pass the character just read, backwards, and from which an end can be reached.
+    """
 
-    def end(self, symbols: Iterable[int], start: int) -> int:
-        """The end of the preferred match, given the symbols from its start on; some match begins there."""
-        state = self._state(self._grow, (self._start,), False)
-        end = start
-        for place, symbol in enumerate(symbols, start):
-            state = state[symbol]
-            if state.final:
-                end = place
-            if not state.threads:
-                break
-        return end
+    __slots__ = ("_after", "_preferred")
 
-    def _grow(self, threads: tuple[int, ...], symbol: int) -> _State:
+    def __init__(self, program: Program, classes: _Classes, bits: dict[Edge | Look, int]) -> None:
+        super().__init__(program, classes, bits)
+        self._after: dict[tuple[int, int], int] = {}
+        self._preferred: dict[tuple[int, int, int, bool], int | None] = {}
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._after.clear()
+
+    def end(self, start: int, contexts: list[int], alive: list[int], *, empty: bool) -> int | None:
+        """Where the match that `re` prefers of those that begin at `start` ends.
+
+        Args:
+            start: a place where some match begins.
+            contexts: the tests that hold at each place.
+            alive: the threads of each place.
+            empty: whether it may be the empty match; None is the answer if it may not and is the only one.
+        """
+        address, place = self._start, start
+        while True:
+            key = (address, contexts[place] if contexts else 0, alive[place], empty or place > start)
+            if key not in self._preferred:
+                if len(self._preferred) >= _CHARACTER_LIMIT:
+                    self._preferred.clear()
+                self._preferred[key] = self._choose(*key)
+            chosen = self._preferred[key]
+            if chosen is None:
+                return None
+            if self._code[chosen][0] == FINAL:
+                return place
+            address, place = self._code[chosen][2], place + 1
+
+    def _grow(self, threads: int, symbol: int) -> _State:
         context = symbol >> _TEST_SHIFT << _TEST_SHIFT
-        ready, final = self._closure(threads, context)
-        members = self._classes.members[symbol - context]
-        code = self._code
-        passed = tuple([code[address][2] for address in ready if self._sets[code[address][1]] in members])
-        return self._state(self._grow, passed, final)
+        alive = threads | 1
+        reading = self._reading(symbol - context)
+        passed = 0
+        while reading:
+            bit = reading & -reading
+            reading -= bit
+            address = self._numbered[bit.bit_length() - 2]
+            if self._ready(self._code[address][2], context) & alive:
+                passed |= bit
+        return self._state(passed, bool(self._ready(self._start, context) & alive))
 
-    def _closure(self, threads: tuple[int, ...], context: int) -> tuple[list[int], bool]:
-        """The character instructions that come next, preferred first, up to the first end of the program."""
-        ready: dict[int, None] = {}
+    def _ready(self, address: int, context: int) -> int:
+        known = self._after.get((address, context))
+        if known is None:
+            known = self._after[address, context] = self._closure(address, context)
+        return known
+
+    def _choose(self, address: int, context: int, alive: int, may_end: bool) -> int | None:
+        """The first instruction, in `re`'s order of preference, that comes next and leads to an end."""
         seen = set()
-        pending = [(address, frozenset[int]()) for address in reversed(threads)]
+        pending = [(address, frozenset[int]())]
         while pending:
-            place = pending.pop()
-            if place in seen:
+            thread = pending.pop()
+            if thread in seen:
                 continue
-            seen.add(place)
-            address, marks = place
+            seen.add(thread)
+            address, marks = thread
             instruction = self._code[address]
             operation = instruction[0]
             if operation == CHAR:
-                ready[address] = None
+                if alive & self._number[address]:
+                    return address
             elif operation == SPLIT:
                 pending += [(target, marks) for target in reversed(instruction[1])]
             elif operation == TEST:
@@ -354,6 +401,6 @@ class _OrderedPass(_Cache):
             elif operation == CHECK:
                 _, loop, again, leave = instruction
                 pending.append((leave, marks - {loop}) if loop in marks else (again, marks))
-            else:
-                return [*ready], True
-        return [*ready], False
+            elif may_end:
+                return address
+        return None

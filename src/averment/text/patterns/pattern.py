@@ -164,26 +164,29 @@ class Pattern:
         engine = self._engine(text)
         return engine.search(text) is not None if isinstance(engine, re.Pattern) else engine.test(text)
 
+    def occurrences(self, text: str) -> int:
+        """How many matches `re.finditer` finds, which try each place twice at most: the bounds of a search hold."""
+        engine = self.compiled() if len(text) <= self._longest else self._engine(text)
+        matches = engine.finditer(text) if isinstance(engine, re.Pattern) else engine.matches(text)
+        return sum(1 for _ in matches)
+
     @property
-    def is_linear(self) -> bool:
-        """Whether `re` itself searches texts of any length in linear time, groups and all."""
+    def longest_for_re(self) -> int:
+        """The longest text whose groups can be told: those that `re` itself may search."""
         if not self._reconsidered:
             self._longest = max(self._longest, _longest(overall(self.tree)))
             self._reconsidered = True
-        return self._longest == _ANY_LENGTH
+        return self._longest
 
-    def captures(self, text: str) -> list[dict[str, str | None]]:
-        """What the named groups hold, for each place where the pattern is found; for linear patterns only."""
-        if not self.is_linear:
-            raise ValueError("only the groups of linear patterns can be told")
+    def captures(self, text: str) -> list[dict[str, str | None]] | None:
+        """What the named groups hold, for each place where the pattern is found; None for too long a text."""
+        if len(text) > self._longest and len(text) > self.longest_for_re:
+            return None
         return [found.groupdict() for found in self.compiled().finditer(text)]
 
     def _engine(self, text: str) -> re.Pattern[str] | Automaton:
         """The engine for a text beyond what the first, cheap proof allows `re`."""
-        if not self._reconsidered:
-            self._longest = max(self._longest, _longest(overall(self.tree)))
-            self._reconsidered = True
-        if len(text) <= self._longest:
+        if len(text) <= self.longest_for_re:
             return self.compiled()
         if self._automaton is None:
             from averment.text.patterns.automaton import Automaton
