@@ -59,6 +59,7 @@ Regex = Annotated[
     str,
     Meta(
         min_length=1,
+        extra={"regex": True},  # variables are escaped where they stand in one
         description="A regular expression in Python's `re` dialect, searched within one turn; write it in single quotes.",
     ),
 ]
@@ -66,7 +67,7 @@ Role = Annotated[
     str | None,
     Meta(description="Only turns of this role; names match in any case and through the alias table."),
 ]
-Channel = Literal["transcript", "executions", "http", "timing", "state"]
+Channel = Literal["transcript", "executions", "http", "handoff", "dtmf", "timing", "state"]
 
 
 class Status(enum.StrEnum):
@@ -80,7 +81,7 @@ class Status(enum.StrEnum):
 class Gap(msgspec.Struct, frozen=True):
     """Evidence that is missing: which channel, its state, and what would supply it."""
 
-    channel: Channel | Literal["results"]
+    channel: Channel | Literal["results", "errors"]
     state: str
     how: str
 

@@ -28,6 +28,8 @@ __all__ = [
     "expected_mistakes",
     "match_arguments",
     "match_results",
+    "mismatch_list",
+    "mismatch_text",
     "miss_text",
     "nearest_miss",
     "succeeded",
@@ -195,20 +197,29 @@ def nearest_miss(
         return None
     return {
         "tool_call": calls[miss.index].id,
-        "mismatches": [
-            {"path": _path(mismatch.path), "expected": mismatch.expected, "found": mismatch.found}
-            for mismatch in miss.mismatches
-        ],
+        "mismatches": mismatch_list(miss.mismatches),
     }
 
 
 def miss_text(miss: Mapping[str, Any]) -> str:
     """The nearest miss as the end of a sentence: where the call differs, expected first."""
-    differences = "; ".join(
+    return f"nearest is {miss['tool_call']}: {mismatch_text(miss['mismatches'])}"
+
+
+def mismatch_list(mismatches: Iterable[values.Mismatch]) -> list[dict[str, str]]:
+    """Mismatches as results have them; the path `items[0].price` is empty for the value as a whole."""
+    return [
+        {"path": _path(mismatch.path), "expected": mismatch.expected, "found": mismatch.found}
+        for mismatch in mismatches
+    ]
+
+
+def mismatch_text(mismatches: Iterable[Mapping[str, str]]) -> str:
+    """Mismatches as the end of a sentence, expected first."""
+    return "; ".join(
         f"{item['path'] or 'the value'}: expected {item['expected']}, found {item['found']}"
-        for item in miss["mismatches"]
+        for item in mismatches
     )
-    return f"nearest is {miss['tool_call']}: {differences}"
 
 
 def _path(path: Sequence[str | int]) -> str:

@@ -27,8 +27,15 @@ class Code(enum.StrEnum):
     TRANSCRIPT_ABSENT = "transcript_absent", "No transcript was supplied."
     TRACE_ABSENT = "trace_absent", "No trace of tool calls and spans was supplied."
     HTTP_ABSENT = "http_absent", "The source does not show HTTP exchanges."
+    HANDOFF_ABSENT = "handoff_absent", "The source does not show handoffs."
+    DTMF_ABSENT = "dtmf_absent", "The source does not show keyed digits."
     TIMING_ABSENT = "timing_absent", "No timing evidence was supplied."
     STATE_ABSENT = "state_absent", "No system of record was supplied."
+    SNAPSHOTS_ABSENT = "snapshots_absent", "The resource was not recorded both before and after."
+    NOTHING_TO_COMPARE = (
+        "nothing_to_compare",
+        "The filters select no record before or none after, so there is no change to look at.",
+    )
     STATE_UNREADABLE = "state_unreadable", "The system of record was supplied and could not be read."
     CHANNEL_UNREADABLE = "channel_unreadable", "The evidence was supplied and could not be read."
     CHANNEL_TRUNCATED = (
@@ -52,6 +59,10 @@ class Code(enum.StrEnum):
         "The result of a call that matters was removed before it reached us.",
     )
     TURN_TOO_LONG = "turn_too_long", "A turn is too long for the groups of a pattern to be told in bounded time."
+    ERRORS_NOT_RECORDED = (
+        "errors_not_recorded",
+        "The source does not show whether a call that matters went wrong, or with which error.",
+    )
     NO_CLOCK = (
         "no_clock",
         "The order or distance of events can't be told: they have no times on a common clock.",

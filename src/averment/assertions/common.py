@@ -18,11 +18,6 @@ def common_mistakes(assertion: Assertion) -> Iterable[Mistake]:
         from averment.assertions.applicability import applicability_mistakes
 
         yield from applicability_mistakes(assertion.applies_if)
-    if assertion.examples is not UNSET:
-        if not assertion.examples.passing and not assertion.examples.failing:
-            expected = "`pass`, `fail` or both, each with at least one example"
-            yield Mistake("missing_field", "`examples` is empty", ("examples",), expected=expected)
-        elif any(True for _ in assertion.references()):
-            mend = "Give the assertions that it refers to examples instead."
-            message = "an assertion that reads other results can't be tried on examples of its own"
-            yield Mistake("field_needs", message, ("examples",), key=True, mend=mend)
+    if assertion.examples is not UNSET and not assertion.examples.passing and not assertion.examples.failing:
+        expected = "`pass`, `fail` or both, each with at least one example"
+        yield Mistake("missing_field", "`examples` is empty", ("examples",), expected=expected)

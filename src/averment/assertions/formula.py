@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
@@ -39,6 +39,23 @@ class Formula(Assertion, frozen=True, kw_only=True, tag="formula"):
     FAIL: it is false.
     INCONCLUSIVE: an assertion that it mentions is INCONCLUSIVE, even where the others would decide.
     """
+
+    codes: ClassVar[tuple[Code, ...]] = (Code.FORMULA_FALSE, Code.REFERENCE_INCONCLUSIVE)
+    example: ClassVar[str] = """\
+version: 1
+assertions:
+  - {id: greeted, kind: phrase, regex: '\\bhello\\b'}
+  - {id: thanked, kind: phrase, regex: '\\bthank'}
+  - {id: helped, kind: phrase, regex: '\\bsolved\\b'}
+  - id: good-enough
+    kind: formula
+    expr: helped and 0.5*greeted + 0.5*thanked >= 0.5
+    examples:
+      pass:
+        - Hello, it is solved.
+      fail:
+        - Hello, and thank you.
+"""
 
     expr: Annotated[
         NonEmpty,

@@ -31,7 +31,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-__all__ = ["MAX_DEPTH", "MAX_LENGTH", "MAX_NUMBER", "Formula", "FormulaError", "parse"]
+__all__ = ["MAX_DEPTH", "MAX_LENGTH", "MAX_NUMBER", "Formula", "FormulaError", "mentions", "parse", "written"]
 
 MAX_LENGTH: Final = 100_000
 """Characters of an expression."""
@@ -133,6 +133,26 @@ def parse(expr: str) -> Formula:
     if not expr.strip(" \t"):
         raise FormulaError("the formula is empty", 0, "Name at least one assertion's id.")
     return _Parser(expr).formula()
+
+
+def mentions(expr: str) -> Iterator[tuple[int, int, str]]:
+    """Every mention of an assertion in an expression: where it starts, where it ends, and the id.
+
+    Raises:
+        FormulaError: the expression holds something that is no token.
+    """
+    for token in _scan(expr):
+        if token.type is _Type.ID:
+            start = token.position
+            yield start, _quoted(expr, start)[0] if expr[start] == "'" else start + len(token.text), token.text
+
+
+def written(name: str) -> str:
+    """An id as it stands in an expression: bare where the grammar has it so, else in quotes."""
+    if name[:1] in _NAME_START and _NAME.issuperset(name) and name not in _KEYWORDS:
+        return name
+    quoted = name.replace("'", "''")
+    return f"'{quoted}'"
 
 
 class _Type(enum.Enum):

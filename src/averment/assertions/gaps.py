@@ -33,6 +33,16 @@ _ABSENT: Mapping[str, tuple[Code, str, str]] = {
         "HTTP",
         "Record HTTP exchanges in the trace, as spans of type `http_exchange`.",
     ),
+    "handoff": (
+        Code.HANDOFF_ABSENT,
+        "handoff",
+        "Record handoffs in the trace, as spans of type `handoff`.",
+    ),
+    "dtmf": (
+        Code.DTMF_ABSENT,
+        "keypad",
+        "Record keyed digits in the trace, as spans of type `dtmf`.",
+    ),
     "timing": (
         Code.TIMING_ABSENT,
         "timing",

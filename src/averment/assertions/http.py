@@ -14,7 +14,7 @@ from averment.evidence.model import Span
 from averment.text.patterns import PatternError, compile_pattern
 from averment.text.structs import Mistake, describe
 
-__all__ = ["HttpExchange"]
+__all__ = ["HttpExchange", "StatusCode", "response_of", "status_of"]
 
 _LEAST, _MOST = 100, 599
 StatusCode = Annotated[int, Meta(extra_json_schema={"minimum": _LEAST, "maximum": _MOST})]
@@ -80,10 +80,9 @@ class HttpExchange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
                 if not isinstance(address, str) or not url.test(address):
                     return False
             if statuses:
-                code = span.field("status_code", "http.status_code")
-                if not any(values.json_equal(code, status) for status in statuses):
+                if not any(values.json_equal(status_of(span), status) for status in statuses):
                     return False
-            return response is None or response.matches(span.field("response", "response_body", "result"))
+            return response is None or response.matches(response_of(span))
 
         return test
 
@@ -92,3 +91,13 @@ class HttpExchange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
         if isinstance(self.status, list):
             return [(("status", index), code) for index, code in enumerate(self.status)]
         return [] if self.status is UNSET else [(("status",), self.status)]
+
+
+def status_of(span: Span) -> Any:
+    """The status code of an exchange, None when it has none (reference, section 5, `http_result`)."""
+    return span.field("status_code", "http.status_code")
+
+
+def response_of(span: Span) -> Any:
+    """The response of an exchange, None when it has none."""
+    return span.field("response", "response_body", "result")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar
 
 from msgspec import UNSET, Meta, UnsetType
 
 from averment.assertions import values
 from averment.assertions.base import Assertion, Channel, Check, Earlier, Finding, NonEmpty, Resolver, safe
-from averment.assertions.calls import expected_mistakes
+from averment.assertions.calls import expected_mistakes, mismatch_list, mismatch_text
 from averment.assertions.codes import Code
 from averment.assertions.http import HttpExchange, StatusCode, response_of, status_of
 from averment.assertions.occurrence import occurrence
@@ -109,7 +109,7 @@ assertions:
             answers = [_answer_of(view.spans[index]) for index in meant]
             found = [index for index, actual in zip(meant, answers, strict=True) if answer.matches(actual)]
             miss = None if found or self.absent else values.nearest(answer, answers)
-            mismatches = [] if miss is None else _mismatches(miss.mismatches)
+            mismatches = [] if miss is None else mismatch_list(miss.mismatches)
             return occurrence(
                 view,
                 found,
@@ -118,8 +118,27 @@ assertions:
                 what=what,
                 public=public,
                 near=[] if miss is None else [meant[miss.index]],
-                miss=lambda: "x",
+                miss=lambda: "its answer differs: " + mismatch_text(mismatches),
                 details={"mismatches": mismatches},
             )
 
         return check
+
+    def _answer(self) -> dict[str, Any]:
+        """What the answer must be, as an expected value; an empty subset asks for nothing, as in the reference."""
+        answer: dict[str, Any] = {
+            "status": {"$in": self.status} if isinstance(self.status, list) else self.status
+        }
+        if self.response_exact is not UNSET:
+            answer["response"] = {"$exact": self.response_exact}
+        elif self.response is not UNSET:
+            answer["response"] = self.response
+        elif self.response_subset:
+            answer["response"] = self.response_subset
+        return answer
+
+
+def _answer_of(span: Span) -> dict[str, Any]:
+    """The answer of an exchange, without what it does not have."""
+    answer = {"status": status_of(span), "response": response_of(span)}
+    return {name: value for name, value in answer.items() if value is not None}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -67,6 +67,26 @@ class Outcome(Assertion, frozen=True, kw_only=True, tag="outcome"):
     INCONCLUSIVE: the evidence that a condition reads is absent, even where the other conditions would decide; or the
     verdict rests on a part of it that is missing.
     """
+
+    codes: ClassVar[tuple[Code, ...]] = (Code.OUTCOME_NOT_MET,)
+    example: ClassVar[str] = """\
+version: 1
+assertions:
+  - id: solved-or-handed-over
+    kind: outcome
+    any_of:
+      - tool_called: issue_refund
+      - {phrase: let me put you through, role: agent}
+    examples:
+      pass:
+        - transcript: []
+          spans: [{type: tool_call, name: issue_refund}]
+        - transcript: [{role: agent, text: Let me put you through to a colleague.}]
+          spans: []
+      fail:
+        - transcript: [{role: agent, text: Goodbye!}]
+          spans: []
+"""
 
     all_of: Annotated[
         Annotated[list[Condition], Meta(min_length=1)] | None,

@@ -42,6 +42,20 @@ class Pii(Assertion, frozen=True, kw_only=True, tag="pii"):
     """
 
     needs: ClassVar[tuple[Channel, ...]] = ("transcript",)
+    codes: ClassVar[tuple[Code, ...]] = (Code.PII_FOUND,)
+    example: ClassVar[str] = """\
+version: 1
+assertions:
+  - id: no-cards
+    kind: pii
+    detectors: [card_luhn, ssn]
+    mode: must_not_leak
+    examples:
+      pass:
+        - I have your order number, 4111.
+      fail:
+        - transcript: [{role: caller, text: 'My card is 4111 1111 1111 1111, 123.'}]
+"""
 
     detectors: Annotated[
         list[Literal["ssn", "card_luhn", "email", "phone"]],

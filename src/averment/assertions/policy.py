@@ -39,6 +39,20 @@ class Policy(Assertion, frozen=True, kw_only=True, tag="policy"):
     """
 
     needs: ClassVar[tuple[Channel, ...]] = ("transcript",)
+    codes: ClassVar[tuple[Code, ...]] = (Code.POLICY_VIOLATED, Code.NO_CLOCK)
+    example: ClassVar[str] = """\
+version: 1
+assertions:
+  - id: house-rules
+    kind: policy
+    pack: default
+    examples:
+      pass:
+        - This call is recorded for quality.
+      fail:
+        - I promise that it will work. This call is recorded for quality.
+        - Hello!
+"""
 
     pack: Annotated[
         str | None, Meta(description="A bundled policy; `default` when neither this nor a path is given.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import abc
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -71,6 +71,41 @@ class Sequence(CallAssertion, frozen=True, kw_only=True, tag="sequence"):
     INCONCLUSIVE: the trace or the transcript that a step looks at is absent; turns and spans have no common clock; or
     the verdict hangs on a call whose arguments were not recorded, or on evidence that is missing.
     """
+
+    codes: ClassVar[tuple[Code, ...]] = (
+        Code.NOT_FOUND,
+        Code.WRONG_ORDER,
+        Code.FOUND_BUT_FORBIDDEN,
+        Code.TRANSCRIPT_ABSENT,
+        Code.TRACE_ABSENT,
+        Code.HTTP_ABSENT,
+        Code.NO_CLOCK,
+        Code.ARGUMENTS_NOT_RECORDED,
+        Code.ARGUMENTS_UNREADABLE,
+    )
+    example: ClassVar[str] = """\
+version: 1
+assertions:
+  - id: look-up-then-refund
+    kind: sequence
+    steps:
+      - tool: lookup_order
+      - {span_type: handoff, absent: true}
+      - {tool: issue_refund, args_subset: {amount: 42}}
+    examples:
+      pass:
+        - spans:
+            - {type: tool_call, name: lookup_order}
+            - {type: tool_call, name: issue_refund, arguments: {amount: 42}}
+      fail:
+        - spans:
+            - {type: tool_call, name: issue_refund, arguments: {amount: 42}}
+            - {type: tool_call, name: lookup_order}
+        - spans:
+            - {type: tool_call, name: lookup_order}
+            - {type: handoff, to: human}
+            - {type: tool_call, name: issue_refund, arguments: {amount: 42}}
+"""
 
     steps: Annotated[list[Step], Meta(min_length=1, description="The events, in order.")]
     strict: Annotated[bool, Meta(description="No other tool call between the first and the last step.")] = (

@@ -43,6 +43,27 @@ class State(Assertion, frozen=True, kw_only=True, tag="state"):
     """
 
     needs: ClassVar[tuple[Channel, ...]] = ("state",)
+    codes: ClassVar[tuple[Code, ...]] = (
+        Code.RECORD_NOT_FOUND,
+        Code.FIELD_MISSING,
+        Code.VALUE_MISMATCH,
+        Code.STATE_UNREADABLE,
+    )
+    example: ClassVar[str] = """\
+version: 1
+assertions:
+  - id: order-is-refunded
+    kind: state
+    resource: orders
+    filters: {order_id: A-17}
+    expect: {refund.status: done, refund.amount: {$gt: 0}}
+    examples:
+      pass:
+        - state: {orders: [{order_id: A-17, refund: {status: done, amount: 42}}]}
+      fail:
+        - state: {orders: [{order_id: A-17, refund: {status: none, amount: 0}}]}
+        - state: {orders: []}
+"""
 
     resource: Annotated[NonEmpty, Meta(description="The table or collection to look in.")]
     expect: Annotated[

@@ -20,6 +20,7 @@ from averment.assertions.base import (
     passed,
     safe,
 )
+from averment.assertions.bounds import MANY, Bounds, bounds_mistakes, bounds_text, limits, times
 from averment.assertions.calls import (
     CallAssertion,
     expected_mistakes,
@@ -33,16 +34,7 @@ from averment.evidence.view import View
 from averment.policies import PolicyShelf
 from averment.text.structs import Mistake
 
-__all__ = ["Bounds", "NeverBefore", "ToolCall", "bounds_mistakes"]
-
-_MANY = 2**63
-
-
-class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How often, inclusive; a bound that is null or left out does not bind."""
-
-    min: int | UnsetType | None = UNSET
-    max: int | UnsetType | None = UNSET
+__all__ = ["NeverBefore", "ToolCall"]
 
 
 class NeverBefore(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -67,6 +59,36 @@ class ToolCall(CallAssertion, frozen=True, kw_only=True, tag="tool_call"):
     """
 
     needs: ClassVar[tuple[Channel, ...]] = ("executions",)
+    codes: ClassVar[tuple[Code, ...]] = (
+        Code.NOT_FOUND,
+        Code.FOUND_BUT_FORBIDDEN,
+        Code.VALUE_MISMATCH,
+        Code.COUNT_OUT_OF_BOUNDS,
+        Code.WRONG_ORDER,
+        Code.TOO_EARLY,
+        Code.ARGUMENTS_NOT_RECORDED,
+        Code.ARGUMENTS_UNREADABLE,
+    )
+    example: ClassVar[str] = """\
+version: 1
+assertions:
+  - id: refund-after-verification
+    kind: tool_call
+    name: issue_refund
+    args_subset: {amount: {$lte: 100}}
+    count: 1
+    never_before: {tool: issue_refund, until: verify_identity}
+    examples:
+      pass:
+        - spans:
+            - {type: tool_call, name: verify_identity}
+            - {type: tool_call, name: issue_refund, arguments: {amount: 42, currency: EUR}}
+      fail:
+        - spans: [{type: tool_call, name: issue_refund, arguments: {amount: 42}}]
+        - spans:
+            - {type: tool_call, name: verify_identity}
+            - {type: tool_call, name: issue_refund, arguments: {amount: 420}}
+"""
 
     name: Annotated[str | UnsetType, Meta(description="The tool's name, exactly.")] = UNSET
     args_subset: Annotated[
@@ -132,7 +154,7 @@ class ToolCall(CallAssertion, frozen=True, kw_only=True, tag="tool_call"):
             matcher = values.matcher(self.args)
         elif self.args_subset:  # an empty one asks for nothing, as in the reference
             matcher = values.matcher(self.args_subset)
-        low, high = (0, 0) if self.absent else (1, _MANY) if self.count is UNSET else _limits(self.count)
+        low, high = (0, 0) if self.absent else (1, MANY) if self.count is UNSET else limits(self.count)
 
         def check(view: View) -> Finding:
             calls = self.counted(view, name)
@@ -140,7 +162,7 @@ class ToolCall(CallAssertion, frozen=True, kw_only=True, tag="tool_call"):
             found = matched.matching
             least, most = len(found), len(found) + len(matched.unknown)
             if low <= least and most <= high:
-                return passed(calls=found, absence_of=None if high == _MANY else "executions")
+                return passed(calls=found, absence_of=None if high == MANY else "executions")
             if matched.code is not None and least <= high and most >= low:
                 return inconclusive(
                     matched.code,
@@ -176,7 +198,7 @@ class ToolCall(CallAssertion, frozen=True, kw_only=True, tag="tool_call"):
             return failed(
                 Code.VALUE_MISMATCH,
                 lambda: (
-                    f"`{name}` was called {_times(len(calls))}, never with the expected arguments"
+                    f"`{name}` was called {times(len(calls))}, never with the expected arguments"
                     + (f"; {miss_text(miss)}" if miss else "")
                 ),
                 public,
@@ -187,9 +209,9 @@ class ToolCall(CallAssertion, frozen=True, kw_only=True, tag="tool_call"):
         return check
 
     def _count_reason(self, view: View, name: str, found: int) -> str:
-        called = f"`{name}` was {'called ' + _times(found) if found else 'not called'}"
+        called = f"`{name}` was {'called ' + times(found) if found else 'not called'}"
         with_args = " with these arguments" if found and self._has_args() else ""
-        wanted = "" if self.count is UNSET else f", and must be {_bounds_text(self.count)}"
+        wanted = "" if self.count is UNSET else f", and must be {bounds_text(self.count)}"
         forbidden = ", and must not be" if self.absent else ""
         others = view.tool_names
         seen = (
@@ -244,40 +266,6 @@ class ToolCall(CallAssertion, frozen=True, kw_only=True, tag="tool_call"):
             )
 
         return check
-
-
-def bounds_mistakes(count: int | Bounds | UnsetType, field: str = "count") -> Iterable[Mistake]:
-    """Bounds that bind nothing, or that nothing can satisfy."""
-    if not isinstance(count, Bounds):
-        return
-    if count.min is UNSET and count.max is UNSET:
-        yield Mistake("missing_field", f"`{field}` has no bound", (field,), expected="`min`, `max` or both")
-    elif isinstance(count.min, int) and isinstance(count.max, int) and count.min > count.max:
-        found = f"min {count.min}, max {count.max}"
-        yield Mistake(
-            "impossible_bounds", f"`{field}` can never hold", (field,), expected="min up to max", found=found
-        )
-
-
-def _limits(count: int | Bounds) -> tuple[int, int]:
-    if isinstance(count, int):
-        return count, count
-    low = count.min if isinstance(count.min, int) else 0
-    return low, count.max if isinstance(count.max, int) else _MANY
-
-
-def _bounds_text(count: int | Bounds) -> str:
-    if isinstance(count, int):
-        return _times(count)
-    low = count.min if isinstance(count.min, int) else None
-    high = count.max if isinstance(count.max, int) else None
-    if low is not None and high is not None:
-        return f"{low} to {high} times"
-    return f"at least {_times(low)}" if low is not None else f"at most {_times(high or 0)}"
-
-
-def _times(number: int) -> str:
-    return "once" if number == 1 else f"{number} times"
 
 
 def _excludes(field: str, other: str) -> Mistake:

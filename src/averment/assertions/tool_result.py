@@ -42,6 +42,27 @@ class ToolResult(CallAssertion, frozen=True, kw_only=True, tag="tool_result"):
     """
 
     needs: ClassVar[tuple[Channel, ...]] = ("executions",)
+    codes: ClassVar[tuple[Code, ...]] = (
+        Code.NOT_FOUND,
+        Code.FOUND_BUT_FORBIDDEN,
+        Code.VALUE_MISMATCH,
+        Code.RESULTS_NOT_RECORDED,
+        Code.RESULTS_REDACTED,
+    )
+    example: ClassVar[str] = """\
+version: 1
+assertions:
+  - id: refund-went-through
+    kind: tool_result
+    name: issue_refund
+    result_subset: {status: {$in: [ok, refunded]}}
+    examples:
+      pass:
+        - spans: [{type: tool_call, name: issue_refund, result: {status: ok, id: r1}}]
+      fail:
+        - spans: [{type: tool_call, name: issue_refund, result: {status: declined}}]
+        - spans: []
+"""
 
     name: Annotated[NonEmpty, Meta(description="The tool's name, exactly.")]
     result_subset: Annotated[

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from averment.assertions.base import Assertion, Status
 from averment.documents import Document
 from averment.engine.plan import Plan, compile_plan
-from averment.engine.run import judge_alone
+from averment.engine.run import judge_alone, run_plan
 from averment.errors import EvidenceError, Problem
 from averment.evidence import Evidence
 from averment.text.pii import redact
@@ -22,7 +22,8 @@ __all__ = ["try_examples"]
 def try_examples(document: Document) -> list[Problem]:
     """What is wrong with the examples of a document: those that can't be read, or get another verdict.
 
-    An assertion is tried by itself: its `when` and `applies_if` are about other conversations than its examples.
+    An assertion is tried by itself: its `when` and `applies_if` are about other conversations than its examples. One
+    that reads other results is tried with all of the document.
     """
     plan = compile_plan(document)
     return [
@@ -53,7 +54,12 @@ def _try(document: Document, plan: Plan, index: int, assertion: Assertion) -> It
                     told = document.problem("example_unreadable", message, path)
                     yield msgspec.structs.replace(told, expected=problem.expected, found=problem.found)
                 continue
-            result = judge_alone(plan, index, evidence)
+            reads_others = any(True for _ in assertion.references())
+            result = (
+                run_plan(plan, evidence).results[index]
+                if reads_others
+                else judge_alone(plan, index, evidence)
+            )
             if result.status is not expected:
                 why = redact(result.reason or "it passes")
                 message = f"`{assertion.id}` must {expected} on this example, and is {result.status}"

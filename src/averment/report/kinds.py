@@ -33,19 +33,30 @@ def as_text(name: str) -> str:
     lines = [f"kind: {name}", "", _documentation(name), ""]
     for title, fields in (("Fields:", own), ("Fields of every kind:", common)):
         lines += [title, *(line for field in fields for line in _row(field, width)), ""]
-    return "\n".join(lines)
+    lines += ["Codes:", *(f"  {code.value:<24}  {code.meaning}" for code in kind(name).codes), ""]
+    lines += ["Example:", "", *(f"  {line}" for line in kind(name).example.splitlines())]
+    return "\n".join(lines) + "\n"
 
 
 def as_markdown(name: str) -> str:
     """A kind as a reference page."""
     own, common = _fields(name)
     lines = [f"# `{name}`", "", *_paragraphs(_documentation(name)), ""]
+    lines += ["## Example", "", "`averment check` tries the `examples` of a document; these hold.", ""]
+    lines += ["```yaml", kind(name).example.rstrip("\n"), "```", ""]
     for title, fields in (("Fields", own), ("Fields of every kind", common)):
         lines += [f"## {title}", "", "| field | type | default | meaning |", "|---|---|---|---|"]
         lines += [
             f"| `{f.name}` | `{_cell(f.type)}` | {_cell(f.default)} | {_cell(f.about)} |" for f in fields
         ]
         lines.append("")
+    lines += ["## Codes", "", "Besides those that any assertion can get from missing evidence.", ""]
+    lines += [
+        "| code | meaning |",
+        "|---|---|",
+        *(f"| `{c.value}` | {c.meaning} |" for c in kind(name).codes),
+        "",
+    ]
     return "\n".join(lines)
 
 

@@ -7,6 +7,7 @@ ordinary work, and only when it refuses is the value walked against the same typ
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -14,7 +15,7 @@ import msgspec
 from averment.errors import Problem, nearest
 from averment.text.source import Source
 
-__all__ = ["Mistake", "convert", "describe"]
+__all__ = ["Mistake", "convert", "describe", "fit", "is_marked"]
 
 S = TypeVar("S", bound=msgspec.Struct)
 Path = tuple[str | int, ...]
@@ -59,14 +60,28 @@ def convert(source: Source, path: Path, cls: type[S], problems: list[Problem]) -
     value: Any = source.value
     for step in path:
         value = value[step]
+    converted, mistakes = fit(value, cls)
+    problems.extend(mistake.at(source, path) for mistake in mistakes)
+    return converted
+
+
+def fit(value: object, cls: type[S]) -> tuple[S | None, list[Mistake]]:
+    """The value as a `cls`, or None and each of its mistakes."""
     try:
-        return msgspec.convert(value, cls)
+        return msgspec.convert(value, cls), []
     except msgspec.ValidationError as error:
-        mistakes = list(_mistakes(value, _type_info(cls), ()))
-        if not mistakes:  # the walk knows less than msgspec: its own words are better than none
-            mistakes = [Mistake("wrong_value", str(error))]
-        problems.extend(mistake.at(source, path) for mistake in mistakes)
-        return None
+        # The walk knows less than msgspec: where it finds nothing, msgspec's own words are better than none.
+        return None, list(_mistakes(value, _type_info(cls), ())) or [Mistake("wrong_value", str(error))]
+
+
+def is_marked(cls: type[msgspec.Struct], path: Path, mark: str) -> bool:
+    """Whether the type of the value at `path` in a `cls` carries a mark, `Meta(extra={mark: ...})`."""
+    infos = [_type_info(cls)]
+    for step in path:
+        infos = [inner for info in infos for member in _members(info) for inner in _inside(member, step)]
+    return any(
+        mark in (getattr(member, "extra", None) or {}) for info in infos for member in _members(info)
+    )
 
 
 def describe(value: object) -> str:
@@ -97,10 +112,35 @@ def _some(names: Sequence[str] | dict[str, Any]) -> str:
     return ", ".join(shown) + (", ..." if len(names) > 5 else "")
 
 
+@cache
 def _type_info(cls: Any) -> Any:
     import msgspec.inspect
 
     return msgspec.inspect.type_info(cls)
+
+
+def _members(info: Any) -> Iterator[Any]:
+    """A type, what its metadata are about, and the members of a union."""
+    from msgspec import inspect as kinds
+
+    yield info
+    if isinstance(info, kinds.Metadata):
+        yield from _members(info.type)
+    elif isinstance(info, kinds.UnionType):
+        for member in info.types:
+            yield from _members(member)
+
+
+def _inside(info: Any, step: str | int) -> Iterator[Any]:
+    """The types of what stands at a key or index of a value of the type; nothing where it is any value."""
+    from msgspec import inspect as kinds
+
+    if isinstance(info, kinds.StructType):
+        yield from (field.type for field in info.fields if field.encode_name == step)
+    elif isinstance(info, kinds.ListType):
+        yield info.item_type
+    elif isinstance(info, kinds.DictType):
+        yield info.value_type
 
 
 def _mistakes(value: Any, info: Any, path: Path) -> Iterator[Mistake]:

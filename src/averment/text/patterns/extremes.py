@@ -52,13 +52,7 @@ def matches_everything(pattern: Pattern) -> bool:
 def matches_nothing(pattern: Pattern) -> bool:
     """Whether the pattern is proved to be found in no text."""
     root = pattern.tree.root
-    if isinstance(root, Sequence):
-        # A test at either end can be met by choosing what stands there; most patterns have no other.
-        begin = bool(root.parts) and isinstance(root.parts[0], Edge)
-        end = len(root.parts) > begin and isinstance(root.parts[-1], Edge)
-        if all(map(_is_plain, root.parts[begin : len(root.parts) - end])):
-            return False
-    return not _is_plain(root) and not _can_match(root)
+    return not _is_plain(root) and not _is_plain_between_edges(root) and not _can_match(root)
 
 
 def _in_every_text(node: Node) -> bool:
@@ -134,6 +128,16 @@ def _is_plain(node: Node) -> bool:
         case Repeat():
             return node.low == 0 or _is_plain(node.body)
     return False
+
+
+def _is_plain_between_edges(root: Node) -> bool:
+    """Whether the only tests are one at either end, to be met by choosing what stands beyond: a short cut for many."""
+    if not isinstance(root, Sequence) or root.most == 0:
+        return False
+    first, last = root.parts[0], root.parts[-1]
+    begin = isinstance(first, Edge) and first.kind not in _AT_END
+    end = isinstance(last, Edge) and last.kind not in _AT_START
+    return all(map(_is_plain, root.parts[begin : len(root.parts) - end]))
 
 
 def _can_match(root: Node) -> bool:
