@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jsonschema
@@ -20,8 +20,24 @@ def envelope_validator() -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator(schema("envelope"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def every_envelope_fits(envelope_validator: jsonschema.Draft202012Validator) -> Iterator[None]:
+    """Whatever test makes an envelope, it is validated against the published schema."""
+    whole = averment.Envelope.to_dict
+
+    def checked(self: averment.Envelope, *, compat: bool = False) -> dict[str, Any]:
+        written = whole(self, compat=compat)
+        if not compat:
+            envelope_validator.validate(written)
+        return written
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(averment.Envelope, "to_dict", checked)
+        yield
+
+
 @pytest.fixture(scope="session")
-def envelope_of(envelope_validator: jsonschema.Draft202012Validator) -> Judge:
+def envelope_of() -> Judge:
     """`envelope_of(assertions, evidence=None, **parts)`: the envelope, which fits the published schema."""
 
     def judged(
@@ -35,7 +51,6 @@ def envelope_of(envelope_validator: jsonschema.Draft202012Validator) -> Judge:
         checked = averment.Document.of({"version": 1, "assertions": items, **(document or {})})
         envelope = averment.run(checked, evidence or averment.Evidence(**parts))
         written = envelope.to_dict()
-        envelope_validator.validate(written)
         assert json.loads(envelope.to_json()) == written
         return written
 

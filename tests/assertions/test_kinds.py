@@ -74,6 +74,10 @@ def state(**fields: Any) -> dict[str, Any]:
     return {"kind": "state", "resource": "r", "expect": {"a": 1}, **fields}
 
 
+def state_change() -> dict[str, Any]:
+    return {"kind": "state_change", "resource": "r", "field": "a", "changed": True}
+
+
 def formula(expr: str) -> dict[str, Any]:
     return {"kind": "formula", "expr": expr}
 
@@ -84,8 +88,12 @@ EARNED: dict[str, tuple[list[dict[str, Any]], dict[str, Any]]] = {
     "transcript_absent": ([phrase("x")], {}),
     "trace_absent": ([tool_call(name="t")], {}),
     "http_absent": ([sequence({"http": {}})], {}),
+    "handoff_absent": ([{"kind": "handoff"}], {}),
+    "dtmf_absent": ([{"kind": "dtmf", "digits": "1"}], {}),
     "timing_absent": ([{"kind": "outcome", "all_of": [{"field_present": "a"}]}], {}),
     "state_absent": ([state()], {}),
+    "snapshots_absent": ([state_change()], {"state": {"r": [{"a": 1}]}}),
+    "nothing_to_compare": ([state_change()], {"state": {"r": {"before": [], "after": [{"a": 1}]}}}),
     "state_unreadable": ([state()], {"state": {"r": 5}}),
     "channel_unreadable": ([phrase("x")], {"gaps": {"transcript": "unreadable"}, "transcript": SAID}),
     "channel_truncated": ([phrase("x")], {"gaps": {"transcript": "truncated"}, "transcript": SAID}),
@@ -116,6 +124,10 @@ EARNED: dict[str, tuple[list[dict[str, Any]], dict[str, Any]]] = {
             }
         ],
         {"transcript": [{"role": "agent", "text": "7 sent" + " " * 100_000}], "trace": ONE},
+    ),
+    "errors_not_recorded": (
+        [{"kind": "tool_error", "name": "u"}],
+        {"gaps": {"errors": "absent"}, "trace": TWO},
     ),
     "no_clock": ([sequence({"phrase": "hello"}, {"tool": "t"})], {"transcript": SAID, "trace": ONE}),
     "reference_inconclusive": ([formula("a1"), phrase("x")], {}),

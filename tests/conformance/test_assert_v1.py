@@ -34,17 +34,7 @@ def _cases() -> Iterator[Any]:
 def _kinds(case: Mapping[str, Any]) -> Iterator[str]:
     """The kinds of other issues that a case uses; a name that no kind has is part of what a case tests."""
     later = {
-        *(
-            "tool_error",
-            "http_result",
-            "state_change",
-            "handoff",
-            "dtmf",
-            "termination",
-            "latency",
-            "timing_contract",
-        ),
-        *("entity_accuracy", "count", "order", "human_rubric", "judge_rubric"),
+        *("latency", "timing_contract", "entity_accuracy", "count", "order", "human_rubric", "judge_rubric"),
     }
     document = case.get("document")
     items = document.get("assertions") if isinstance(document, dict) else None

@@ -37,6 +37,8 @@ __all__ = [
     "Check",
     "Earlier",
     "Examples",
+    "Expected",
+    "ExpectedFields",
     "Finding",
     "Gap",
     "NonEmpty",
@@ -67,6 +69,10 @@ Role = Annotated[
     str | None,
     Meta(description="Only turns of this role; names match in any case and through the alias table."),
 ]
+Expected = Annotated[Any, Meta(extra_json_schema={"$ref": "#/$defs/expected"})]
+"""An expected value of any shape, operators included (`values`)."""
+ExpectedFields = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": "#/$defs/expected_fields"})]
+"""A mapping of expected values."""
 Channel = Literal["transcript", "executions", "http", "handoff", "dtmf", "timing", "state"]
 
 
@@ -152,8 +158,8 @@ class Resolver(Protocol):
 class AppliesIf(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What the conversation's labels and metadata must hold for an assertion to be about it at all."""
 
-    labels: Annotated[dict[str, Any] | UnsetType, Meta(description="Expected labels.")] = UNSET
-    metadata: Annotated[dict[str, Any] | UnsetType, Meta(description="Expected metadata.")] = UNSET
+    labels: Annotated[ExpectedFields | UnsetType, Meta(description="Expected labels.")] = UNSET
+    metadata: Annotated[ExpectedFields | UnsetType, Meta(description="Expected metadata.")] = UNSET
 
 
 class Examples(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -15,6 +15,7 @@ from averment.assertions.base import (
     Channel,
     Check,
     Earlier,
+    Expected,
     Finding,
     Gap,
     NonEmpty,
@@ -106,12 +107,12 @@ assertions:
     says: Regex
     role: Annotated[str | None, Meta(description="Whose words count; null for anybody's.")] = "agent"
     tool: Annotated[NonEmpty, Meta(description="The tool that must have been called.")]
-    args: Annotated[Any, Meta(description="The arguments that back the claim, as any expected value.")] = (
-        UNSET
-    )
-    result: Annotated[Any, Meta(description="The result that backs the claim, as any expected value.")] = (
-        UNSET
-    )
+    args: Annotated[
+        Expected, Meta(description="The arguments that back the claim, as any expected value.")
+    ] = UNSET
+    result: Annotated[
+        Expected, Meta(description="The result that backs the claim, as any expected value.")
+    ] = UNSET
     succeeded: Annotated[
         bool | Literal["any"], Meta(description="true: the call must have succeeded; any: an error will do.")
     ] = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, ClassVar
 
 from msgspec import UNSET, Meta, UnsetType
@@ -15,7 +16,7 @@ from averment.evidence.view import View
 __all__ = ["Handoff"]
 
 _TYPES = frozenset({"handoff"})
-_TARGET = ("to", "target", "name")
+_TARGET: tuple[str, ...] = ("to", "target", "name")
 _SHOWN = 5
 
 
@@ -76,7 +77,7 @@ assertions:
         return check
 
 
-def _targets(view: View, indexes: list[int]) -> str:
+def _targets(view: View, indexes: Sequence[int]) -> str:
     """Whom these handoffs were to, as people read it."""
     targets = dict.fromkeys(values.show(view.spans[index].field(*_TARGET)) for index in indexes[:_SHOWN])
     return ", ".join(targets)

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from averment.assertions import values
+from averment.assertions.base import ExpectedFields
 from averment.assertions.calls import expected_mistakes
 from averment.evidence.model import Span
 from averment.text.patterns import PatternError, compile_pattern
@@ -32,7 +33,7 @@ class HttpExchange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
         Meta(description="The status code, or the codes that will do."),
     ] = UNSET
     response_subset: Annotated[
-        dict[str, Any] | UnsetType, Meta(description="Keys of the response that must be there and match.")
+        ExpectedFields | UnsetType, Meta(description="Keys of the response that must be there and match.")
     ] = UNSET
 
     def mistakes(self) -> Iterable[Mistake]:
@@ -79,9 +80,8 @@ class HttpExchange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
                 address = span.field("url", "http.url", "route", "target")
                 if not isinstance(address, str) or not url.test(address):
                     return False
-            if statuses:
-                if not any(values.json_equal(status_of(span), status) for status in statuses):
-                    return False
+            if statuses and not any(values.json_equal(status_of(span), status) for status in statuses):
+                return False
             return response is None or response.matches(response_of(span))
 
         return test

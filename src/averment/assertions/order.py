@@ -73,9 +73,9 @@ assertions:
     within: Annotated[Within | UnsetType, Meta(description="Look only at this part of the conversation.")] = (
         UNSET
     )
-    guard: Annotated[bool, Meta(description="`after` may not be said without `before` in an earlier turn.")] = (
-        False
-    )
+    guard: Annotated[
+        bool, Meta(description="`after` may not be said without `before` in an earlier turn.")
+    ] = False
     must_occur: Annotated[
         Literal["before", "after", "both"] | UnsetType, Meta(description="What must be said in any case.")
     ] = UNSET

@@ -42,7 +42,11 @@ _Thread = tuple["_Thread | None", Event | None]
 
 
 def in_order(
-    steps: Sequence[Requirement], events: Sequence[Event], *, favour: bool, intrudes: Callable[[Event], bool]
+    steps: Sequence[Requirement],
+    events: Sequence[Event],
+    *,
+    favour: bool,
+    intrudes: Callable[[Event], bool] | None = None,
 ) -> Placing:
     """The steps at ever later events, none that is forbidden in between; linear in events times steps.
 
@@ -53,7 +57,8 @@ def in_order(
         steps: the steps, in order.
         events: the events, in order.
         favour: how an unknown answer counts: for the placing, or against it.
-        intrudes: the events that may not stand between the first and the last step, besides the steps themselves.
+        intrudes: the events that may not stand between the first and the last step, besides the steps themselves;
+            None when any may.
     """
     tests = [step.test for step in steps if not step.absent]
     forbidden: list[list[Callable[[Event], bool | None]]] = [[] for _ in range(len(tests) + 1)]
@@ -68,23 +73,20 @@ def in_order(
     best: _Thread = (None, None)
     reached = 0
     for event in events:
-        advanced = {
-            number + 1: (threads[number], event)
-            for number in range(last)
-            if threads[number] is not None and _holds(tests[number](event), favour)
-        }
-        for number in range(last + 1):
-            alive = threads[number] is not None
-            if alive and (
-                (0 < number < last and intrudes(event))
-                or any(_holds(test(event), not favour) for test in forbidden[number])
+        # From the last to the first, so that an event that ends a way still advances the one behind it.
+        for number in range(reached, -1, -1):
+            thread = threads[number]
+            if thread is None:
+                continue
+            if (intrudes is not None and 0 < number < last and intrudes(event)) or (
+                forbidden[number] and any(_holds(test(event), not favour) for test in forbidden[number])
             ):
                 threads[number] = None
-        for number, thread in advanced.items():
-            if threads[number] is None:
-                threads[number] = thread
-            if number > reached:
-                best, reached = thread, number
+            if number < last and _holds(tests[number](event), favour):
+                if threads[number + 1] is None:
+                    threads[number + 1] = (thread, event)
+                if number == reached:
+                    best, reached = (thread, event), number + 1
         if threads[last] is not None and not forbidden[last]:
             break
     complete = threads[last]

@@ -40,4 +40,4 @@ class RubricAssertion(Assertion, frozen=True, kw_only=True):
             lambda: "a rubric needs judgement, and nothing here is judged; answer it in a rubric lane",
             "rubrics are not decided deterministically",
         )
-        return lambda view, _: finding
+        return lambda *_: finding

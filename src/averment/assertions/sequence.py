@@ -13,6 +13,7 @@ from averment.assertions.base import (
     Channel,
     Check,
     Earlier,
+    ExpectedFields,
     Finding,
     Gap,
     NonEmpty,
@@ -45,7 +46,7 @@ class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
     tool: Annotated[NonEmpty | UnsetType, Meta(description="A call of this tool.")] = UNSET
     args_subset: Annotated[
-        dict[str, Any] | UnsetType, Meta(description="Arguments the call must have; for `tool`.")
+        ExpectedFields | UnsetType, Meta(description="Arguments the call must have; for `tool`.")
     ] = UNSET
     span_type: Annotated[NonEmpty | UnsetType, Meta(description="A span of this type.")] = UNSET
     phrase: Annotated[

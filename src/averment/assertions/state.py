@@ -13,6 +13,7 @@ from averment.assertions.base import (
     Channel,
     Check,
     Earlier,
+    ExpectedFields,
     Finding,
     Gap,
     NonEmpty,
@@ -67,7 +68,7 @@ assertions:
 
     resource: Annotated[NonEmpty, Meta(description="The table or collection to look in.")]
     expect: Annotated[
-        dict[str, Any], Meta(min_length=1, description="Expected values by dotted path into the record.")
+        ExpectedFields, Meta(min_length=1, description="Expected values by dotted path into the record.")
     ]
     filters: Annotated[
         dict[str, Any] | UnsetType,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
@@ -13,18 +13,29 @@ from averment.assertions.base import (
     Assertion,
     Channel,
     Check,
+    Earlier,
+    Finding,
+    Gap,
     NonEmpty,
     Resolver,
+    failed,
+    inconclusive,
+    passed,
+    safe,
 )
-from averment.assertions.calls import expected_mistakes
+from averment.assertions.calls import expected_mistakes, mismatch_list, mismatch_text
 from averment.assertions.codes import Code
+from averment.evidence.view import View
 from averment.policies import PolicyShelf
+from averment.text.pii import redact
 from averment.text.structs import Mistake
 
 __all__ = ["StateChange"]
 
 _Side = Literal["before", "after"]
 _SIDES: tuple[_Side, _Side] = ("before", "after")
+_TOO_LONG_FOR_PII = 10**20
+"""No detector knows a number of so many digits, and Python writes none of some thousand (CVE-2020-10735)."""
 
 
 class StateChange(Assertion, frozen=True, kw_only=True, tag="state_change"):
@@ -159,7 +170,9 @@ assertions:
 
     def _no_record(self, view: View, sides: Sequence[_Side]) -> Finding:
         where = " and ".join(sides)
-        unreadable = next((why for side in sides if (why := view.store.unreadable(self.resource, side))), None)
+        unreadable = next(
+            (why for side in sides if (why := view.store.unreadable(self.resource, side))), None
+        )
         if unreadable is not None:
             how = "Mend the rows of this resource, or supply them from another source."
             return inconclusive(
@@ -170,7 +183,9 @@ assertions:
             )
         return inconclusive(
             Code.NOTHING_TO_COMPARE,
-            lambda: f"the filters select no record of `{self.resource}` {where}; filter by what does not change",
+            lambda: (
+                f"the filters select no record of `{self.resource}` {where}; filter by what does not change"
+            ),
             "there was no record to compare before and after",
         )
 
@@ -181,8 +196,7 @@ def _told(value: Any) -> Any:
         return {redact(name): _told(item) for name, item in value.items()}
     if isinstance(value, list):
         return [_told(item) for item in value]
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        # As text only where it is not one that may be told: consumers compare numbers.
-        text = values.show(value)
-        return value if redact(repr(value)) == text else text
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _TOO_LONG_FOR_PII:
+        written = repr(value)
+        return value if redact(written) == written else redact(written)
     return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -12,6 +12,8 @@ from averment.assertions import values
 from averment.assertions.base import (
     Channel,
     Check,
+    Expected,
+    ExpectedFields,
     Finding,
     Resolver,
     Status,
@@ -92,13 +94,13 @@ assertions:
 
     name: Annotated[str | UnsetType, Meta(description="The tool's name, exactly.")] = UNSET
     args_subset: Annotated[
-        dict[str, Any] | UnsetType,
+        ExpectedFields | UnsetType,
         Meta(description="Arguments that must be there and match; others may be there too."),
     ] = UNSET
-    args: Annotated[Any, Meta(description="The expected arguments, as any expected value.")] = UNSET
-    args_exact: Annotated[Any, Meta(description="The expected arguments, with no other keys allowed.")] = (
-        UNSET
-    )
+    args: Annotated[Expected, Meta(description="The expected arguments, as any expected value.")] = UNSET
+    args_exact: Annotated[
+        Expected, Meta(description="The expected arguments, with no other keys allowed.")
+    ] = UNSET
     count: Annotated[
         int | Bounds | UnsetType, Meta(description="How many matching calls: a number, or `min`/`max`.")
     ] = UNSET

@@ -12,6 +12,8 @@ from averment.assertions.base import (
     Channel,
     Check,
     Earlier,
+    Expected,
+    ExpectedFields,
     Finding,
     NonEmpty,
     Resolver,
@@ -66,13 +68,15 @@ assertions:
 
     name: Annotated[NonEmpty, Meta(description="The tool's name, exactly.")]
     result_subset: Annotated[
-        dict[str, Any] | UnsetType,
+        ExpectedFields | UnsetType,
         Meta(description="Keys that must be there and match; others may be there too."),
     ] = UNSET
     result: Annotated[
         Any, Meta(description="The expected result, as any expected value; scalars and lists too.")
     ] = UNSET
-    result_exact: Annotated[Any, Meta(description="The expected result, with no other keys allowed.")] = UNSET
+    result_exact: Annotated[
+        Expected, Meta(description="The expected result, with no other keys allowed.")
+    ] = UNSET
     absent: Annotated[bool, Meta(description="No call may answer so.")] = False
 
     def mistakes(self, shelf: PolicyShelf) -> Iterable[Mistake]:  # noqa: ARG002

@@ -23,16 +23,94 @@ def schema(name: str) -> dict[str, Any]:
 
 
 def _document() -> dict[str, Any]:
-    template = "#/$defs/{name}"
     classes = [Fields, *(kind(name) for name in KINDS)]
-    schemas, definitions = msgspec.json.schema_components(classes, ref_template=template)
-    definitions["Fields"]["properties"]["assertions"]["items"] = {
-        "type": "object",
-        "required": ["kind"],
-        "oneOf": schemas[1:],
-    }
+    references, definitions = msgspec.json.schema_components(classes, ref_template="#/$defs/{name}")
     top = definitions.pop("Fields")
-    return {"$schema": _DIALECT, **top, "title": "averment assertion document", "$defs": definitions}
+    # One kind is chosen by its name, so that an editor completes and marks its fields and no other kind's.
+    top["properties"]["assertions"]["items"] = {
+        "type": "object",
+        "required": ["id", "kind"],
+        "properties": {"kind": {"enum": list(KINDS), "description": "What is asserted."}},
+        "allOf": [
+            {"if": {"properties": {"kind": {"const": name}}, "required": ["kind"]}, "then": reference}
+            for name, reference in zip(KINDS, references[1:], strict=True)
+        ],
+    }
+    return {
+        "$schema": _DIALECT,
+        **top,
+        "title": "averment assertion document",
+        "$defs": {**definitions, **_expected()},
+    }
+
+
+def _expected() -> dict[str, Any]:
+    """Expected values: a mapping is either all operators or none (`assertions.values`)."""
+    value = {"$ref": "#/$defs/expected"}
+    several = {"type": "array", "items": value, "minItems": 1}
+    comparable = {"type": ["number", "string"]}
+    size = {"type": "number", "minimum": 0}
+    operators: dict[str, tuple[dict[str, Any], str]] = {
+        "$ne": ({}, "Not equal to this plain value."),
+        "$gt": (comparable, "Greater than."),
+        "$gte": (comparable, "Greater than or equal to."),
+        "$lt": (comparable, "Less than."),
+        "$lte": (comparable, "Less than or equal to."),
+        "$in": (several, "Matches at least one of these."),
+        "$nin": (several, "Matches none of these."),
+        "$regex": ({"type": "string", "minLength": 1}, "A text in which the pattern is found; case counts."),
+        "$exists": ({"type": "boolean"}, "There is a value, or with false there is none."),
+        "$type": (
+            {"enum": ["string", "integer", "number", "boolean", "null", "array", "object"]},
+            "Is of this type.",
+        ),
+        "$len": ({"type": ["integer", "number", "object"]}, "The length matches."),
+        "$contains": (value, "A part of a text, an element of a list or a key of a mapping."),
+        "$all": (several, "Matches every one of these."),
+        "$any": (several, "Matches at least one of these."),
+        "$not": (value, "Does not match."),
+        "$approx": (
+            {
+                "type": "object",
+                "properties": {"value": {"type": "number"}, "abs": size, "rel": size},
+                "required": ["value"],
+                "anyOf": [{"required": ["abs"]}, {"required": ["rel"]}],
+                "additionalProperties": False,
+            },
+            "A number at most so far from `value`.",
+        ),
+        "$exact": (value, "Matches, and no mapping in it has other keys."),
+        "$ignore": (
+            {"type": "array", "items": {"type": "string"}},
+            "Beside `$exact`: dotted paths that do not count.",
+        ),
+        "$literal": ({}, "Equal to this, verbatim."),
+    }
+    fields = {
+        "type": "object",
+        "propertyNames": {"pattern": "^(?!\\$)"},
+        "additionalProperties": value,
+        "description": "Every key must be there and match; others may be there too.",
+    }
+    return {
+        "operators": {
+            "type": "object",
+            "minProperties": 1,
+            "additionalProperties": False,
+            "properties": {
+                name: {**shape, "description": about} for name, (shape, about) in operators.items()
+            },
+        },
+        "expected_fields": {"if": _HAS_OPERATOR, "then": {"$ref": "#/$defs/operators"}, "else": fields},
+        "expected": {
+            "if": {"type": "object"},
+            "then": {"$ref": "#/$defs/expected_fields"},
+            "else": {"if": {"type": "array"}, "then": {"items": value}},
+        },
+    }
+
+
+_HAS_OPERATOR = {"minProperties": 1, "not": {"propertyNames": {"not": {"pattern": "^\\$"}}}}
 
 
 def _evidence() -> dict[str, Any]:
