@@ -68,6 +68,19 @@ def test_the_trace_stays_as_recorded_when_a_time_is_missing() -> None:
     assert [item.name for item in seen.calls] == ["late", "early"]
 
 
+def test_spans_of_a_type_are_in_trace_order() -> None:
+    """Types match exactly, and a type that no span has has none."""
+    seen = view(
+        trace=[
+            {"type": "dtmf", "time_sec": 2},
+            {"type": "DTMF", "time_sec": 0},
+            {"type": "dtmf", "time_sec": 1},
+        ]
+    )
+    assert list(seen.spans_of("dtmf")) == [2, 0]
+    assert list(seen.spans_of("handoff")) == []
+
+
 def test_equal_times_keep_the_order_of_the_source() -> None:
     """Sorting is stable, in the trace and between turns and spans, where what is said comes first."""
     seen = view(

@@ -22,9 +22,16 @@ KINDS = {
     "handoff": "Handoff",
     "dtmf": "Dtmf",
     "termination": "Termination",
+    "latency": "Latency",
+    "timing_contract": "TimingContract",
+    "entity_accuracy": "EntityAccuracy",
     "sequence": "Sequence",
+    "count": "Count",
+    "order": "Order",
     "claim": "Claim",
     "formula": "Formula",
+    "human_rubric": "HumanRubric",
+    "judge_rubric": "JudgeRubric",
 }
 """Every kind, in the order of the reference; the kind `x` is the class named here in the module `x`."""
 

@@ -58,7 +58,10 @@ class Code(enum.StrEnum):
         "results_redacted",
         "The result of a call that matters was removed before it reached us.",
     )
-    TURN_TOO_LONG = "turn_too_long", "A turn is too long for the groups of a pattern to be told in bounded time."
+    TURN_TOO_LONG = (
+        "turn_too_long",
+        "A turn is too long for the groups of a pattern to be told in bounded time.",
+    )
     ERRORS_NOT_RECORDED = (
         "errors_not_recorded",
         "The source does not show whether a call that matters went wrong, or with which error.",
@@ -67,6 +70,7 @@ class Code(enum.StrEnum):
         "no_clock",
         "The order or distance of events can't be told: they have no times on a common clock.",
     )
+    NO_MEASUREMENT = "no_measurement", "Nothing that could be measured was recorded."
     REFERENCE_INCONCLUSIVE = (
         "reference_inconclusive",
         "An assertion that the formula refers to is INCONCLUSIVE.",
@@ -77,6 +81,8 @@ class Code(enum.StrEnum):
     )
     METADATA_ABSENT = "metadata_absent", "The labels or metadata that `applies_if` asks about are not there."
     SKIPPED = "skipped", "An assertion named in `when` did not pass, so the check was not run."
+    RUBRIC_LANE = "rubric_lane", "A rubric asks for judgement, which no assertion decides."
+    TIMING_LANE = "timing_lane", "Timing contracts are for the timing lane, which does not exist yet."
     INTERNAL_ERROR = (
         "internal_error",
         "The check itself failed; this is a defect of averment, and the run exits 3.",
@@ -89,10 +95,14 @@ class Code(enum.StrEnum):
     FIELD_MISSING = "field_missing", "The record has no such field."
     RECORD_NOT_FOUND = "record_not_found", "The system of record has no record that the filters select."
     COUNT_OUT_OF_BOUNDS = "count_out_of_bounds", "It occurs more or fewer times than allowed."
+    OVER_LIMIT = "over_limit", "It takes longer, or is larger, than allowed."
     WRONG_ORDER = "wrong_order", "It occurs, but not in the required order."
     TOO_EARLY = "too_early", "A tool was called before the call that must precede it."
     PII_FOUND = "pii_found", "Personal data stands in the transcript."
     POLICY_VIOLATED = "policy_violated", "A rule of the policy is violated."
     OUTCOME_NOT_MET = "outcome_not_met", "Too few of the outcome's conditions hold."
-    CLAIM_UNBACKED = "claim_unbacked", "Something is said to be done, and no successful call of the tool backs it."
+    CLAIM_UNBACKED = (
+        "claim_unbacked",
+        "Something is said to be done, and no successful call of the tool backs it.",
+    )
     FORMULA_FALSE = "formula_false", "The formula is false."

@@ -17,6 +17,7 @@ from averment.assertions.base import (
     Gap,
     NonEmpty,
     PatternUse,
+    Regex,
     Resolver,
     Role,
     failed,
@@ -93,7 +94,7 @@ assertions:
     span_type: Annotated[NonEmpty | UnsetType, Meta(description="Spans of this type.")] = UNSET
     http: Annotated[HttpExchange | UnsetType, Meta(description="Matching HTTP exchanges.")] = UNSET
     phrase: Annotated[
-        NonEmpty | UnsetType, Meta(description="A regular expression that is searched in each turn.")
+        Regex | UnsetType, Meta(description="A regular expression that is searched in each turn.")
     ] = UNSET
     role: Role = None
     case_sensitive: Annotated[

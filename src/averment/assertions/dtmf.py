@@ -66,9 +66,8 @@ assertions:
         def check(view: View, _: Earlier) -> Finding:
             keyed = {
                 index: digits
-                for index in view.trace
-                if view.spans[index].type == "dtmf"
-                and (digits := view.spans[index].field("digits", "digit")) is not None
+                for index in view.spans_of("dtmf")
+                if (digits := view.spans[index].field("digits", "digit")) is not None
             }
             spans = list(keyed)
             if self.digits in "".join(map(_text, keyed.values())):

@@ -38,13 +38,14 @@ _SHOWN = 5
 
 
 class _Key(msgspec.Struct, frozen=True):
-    """What calls say of one key of the reference: which carry its value, which another, and which may carry one."""
+    """One key of the reference: the calls that carry its value, those that carry another, and whether it is right.
+
+    That is None when arguments that are not shown could turn it.
+    """
 
     right: list[ToolCall]
     wrong: list[ToolCall]
-    unknown: list[ToolCall]
     holds: bool | None
-    """Whether the key is right; None when an argument that is not shown could turn it."""
 
 
 class EntityAccuracy(CallAssertion, frozen=True, kw_only=True, tag="entity_accuracy"):
@@ -137,16 +138,16 @@ assertions:
         tests = {key: self._test(key) for key in self.reference}
 
         def check(view: View, _: Earlier) -> Finding:
-            calls = self.counted(view, None if self.tool is UNSET else self.tool)
+            calls = self._looked_at(view)
             keys = self._keys(calls, tests)
-            unknown = [call for call in calls if args_state(call) != "recorded"]
+            unknown = _unknown(calls)
             if self.call == "any":
                 open_ = bool(unknown)  # it could be the one
             elif self.require == "any":
                 open_ = any(key.holds is None for key in keys.values())
             else:
                 open_ = all(key.holds is not False for key in keys.values())
-            details = {"met": sum(key.holds is True for key in keys.values()), "of": len(keys)}
+            details = {"met": _met(keys), "of": len(keys)}
             if (any if self.require == "any" else all)(key.holds for key in keys.values()):
                 return passed(
                     calls=_of(calls, [key.right for key in keys.values()]),
@@ -181,18 +182,20 @@ assertions:
             return f"{must}, and no call carries it"
         return f"{must}, and is {values.show(_carried(key.wrong[0], name))} in {key.wrong[0].id}"
 
+    def _looked_at(self, view: View) -> Sequence[ToolCall]:
+        calls = self.counted(view, None if self.tool is UNSET else self.tool)
+        if self.call == "first":
+            return calls[:1]
+        return calls[-1:] if self.call == "last" else calls
+
     def _keys(
         self, calls: Sequence[ToolCall], tests: Mapping[str, Callable[[object], bool]]
     ) -> dict[str, _Key]:
-        """Each key of the reference, as the calls that are looked at carry it."""
-        if self.call == "first":
-            calls = calls[:1]
-        elif self.call == "last":
-            calls = calls[-1:]
-        elif self.call == "any":
-            of_each = [_read([call], tests) for call in calls]
-            return max(of_each, key=_met, default=None) or _read([], tests)
-        return _read(calls, tests)
+        """Each key of the reference, as the calls carry it; with `call: any`, as the best of them does."""
+        if self.call != "any":
+            return _read(calls, tests)
+        of_each = [_read([call], tests) for call in calls]
+        return max(of_each, key=_met, default=None) or _read([], tests)
 
     def _test(self, key: str) -> Callable[[object], bool]:
         expected = self.reference[key]
@@ -215,18 +218,23 @@ assertions:
 
 def _read(calls: Sequence[ToolCall], tests: Mapping[str, Callable[[object], bool]]) -> dict[str, _Key]:
     """Each key, as these calls carry it."""
-    unknown = [call for call in calls if args_state(call) != "recorded"]
+    unknown = _unknown(calls)
+    known = [call for call in calls if args_state(call) == "recorded"]
     keys = {}
     for name, test in tests.items():
         right: list[ToolCall] = []
         wrong: list[ToolCall] = []
-        for call in calls:
+        for call in known:
             value = _carried(call, name)
-            if value is not values.ABSENT and call not in unknown:
+            if value is not values.ABSENT:
                 (right if test(value) else wrong).append(call)
         holds = False if wrong else None if unknown else bool(right) or test(values.ABSENT)
-        keys[name] = _Key(right, wrong, unknown, holds)
+        keys[name] = _Key(right, wrong, holds)
     return keys
+
+
+def _unknown(calls: Sequence[ToolCall]) -> list[ToolCall]:
+    return [call for call in calls if args_state(call) != "recorded"]
 
 
 def _met(keys: Mapping[str, _Key]) -> int:

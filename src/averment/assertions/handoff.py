@@ -10,12 +10,11 @@ from msgspec import UNSET, Meta, UnsetType
 from averment.assertions import values
 from averment.assertions.base import Assertion, Channel, Check, Earlier, Finding, Resolver, safe
 from averment.assertions.codes import Code
-from averment.assertions.occurrence import occurrence, spans_of
+from averment.assertions.occurrence import occurrence, sorted_out
 from averment.evidence.view import View
 
 __all__ = ["Handoff"]
 
-_TYPES = frozenset({"handoff"})
 _TARGET: tuple[str, ...] = ("to", "target", "name")
 _SHOWN = 5
 
@@ -62,7 +61,7 @@ assertions:
         public = f"the handoff to {named} is not as required" if named else "a handoff is not as required"
 
         def check(view: View, _: Earlier) -> Finding:
-            found, others = spans_of(view, _TYPES, wanted)
+            found, others = sorted_out(view, view.spans_of("handoff"), wanted)
             return occurrence(
                 view,
                 found,

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from averment.assertions import values
-from averment.assertions.base import ExpectedFields
+from averment.assertions.base import ExpectedFields, Regex
 from averment.assertions.calls import expected_mistakes
 from averment.evidence.model import Span
 from averment.text.patterns import PatternError, compile_pattern
@@ -26,7 +26,7 @@ class HttpExchange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
 
     method: Annotated[str | UnsetType, Meta(description="The method, in any case.")] = UNSET
     url_matches: Annotated[
-        str | UnsetType, Meta(description="A regular expression searched in the address; case counts.")
+        Regex | UnsetType, Meta(description="A regular expression searched in the address; case counts.")
     ] = UNSET
     status: Annotated[
         StatusCode | Annotated[list[StatusCode], Meta(min_length=1)] | UnsetType,

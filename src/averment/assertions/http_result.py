@@ -8,7 +8,17 @@ from typing import Annotated, Any, ClassVar
 from msgspec import UNSET, Meta, UnsetType
 
 from averment.assertions import values
-from averment.assertions.base import Assertion, Channel, Check, Earlier, Finding, NonEmpty, Resolver, safe
+from averment.assertions.base import (
+    Assertion,
+    Channel,
+    Check,
+    Earlier,
+    Finding,
+    NonEmpty,
+    Regex,
+    Resolver,
+    safe,
+)
 from averment.assertions.calls import expected_mistakes, mismatch_list, mismatch_text
 from averment.assertions.codes import Code
 from averment.assertions.http import HttpExchange, StatusCode, response_of, status_of
@@ -59,7 +69,7 @@ assertions:
 
     method: Annotated[NonEmpty, Meta(description="The method, in any case.")]
     url_matches: Annotated[
-        NonEmpty, Meta(description="A regular expression searched in the address; case counts.")
+        Regex, Meta(description="A regular expression searched in the address; case counts.")
     ]
     status: Annotated[
         StatusCode | Annotated[list[StatusCode], Meta(min_length=1)],
@@ -98,14 +108,14 @@ assertions:
         is_meant = HttpExchange(method=self.method, url_matches=self.url_matches).compile()
         answer = values.matcher(self._answer())
         method = self.method.strip().upper()
-        what = f"a {method} of /{self.url_matches}/ with that answer"
+        what = f"a {method} to `{self.url_matches}` with that answer"
         named = safe(method)
         public = (
             f"the answer to {named} requests is not as required" if named else "an answer is not as required"
         )
 
         def check(view: View, _: Earlier) -> Finding:
-            meant = [index for index in view.trace if is_meant(view.spans[index])]
+            meant = [index for index in view.spans_of("http_exchange") if is_meant(view.spans[index])]
             answers = [_answer_of(view.spans[index]) for index in meant]
             found = [index for index, actual in zip(meant, answers, strict=True) if answer.matches(actual)]
             miss = None if found or self.absent else values.nearest(answer, answers)
@@ -118,8 +128,8 @@ assertions:
                 what=what,
                 public=public,
                 near=[] if miss is None else [meant[miss.index]],
-                miss=lambda: "its answer differs: " + mismatch_text(mismatches),
-                details={"mismatches": mismatches},
+                miss=lambda: f"the nearest answer differs: {mismatch_text(mismatches)}",
+                details={"mismatches": mismatches} if mismatches else {},
             )
 
         return check

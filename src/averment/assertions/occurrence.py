@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from averment.assertions.base import Channel, Finding, failed, passed
 from averment.assertions.codes import Code
 from averment.evidence.view import View
 
-__all__ = ["occurrence", "spans_of"]
+__all__ = ["occurrence", "sorted_out"]
 
 _SHOWN = 5
 
 
-def spans_of(
-    view: View, types: frozenset[str], wanted: Mapping[tuple[str, ...], str]
+def sorted_out(
+    view: View, spans: Iterable[int], wanted: Mapping[tuple[str, ...], str]
 ) -> tuple[Sequence[int], Sequence[int]]:
-    """The spans of these types, in trace order: those whose fields are as wanted, and the others.
+    """The spans whose fields are as wanted, and the others.
 
     Args:
         view: the conversation.
-        types: the types of span that count.
+        spans: indexes of the spans that may be what is looked for.
         wanted: by the names under which a field is looked up (`Span.field`), the text that it must equal.
     """
     matching: list[int] = []
     others: list[int] = []
-    for index in view.trace:
+    for index in spans:
         span = view.spans[index]
-        if span.type in types:
-            is_wanted = all(span.field(*names) == text for names, text in wanted.items())
-            (matching if is_wanted else others).append(index)
+        is_wanted = all(span.field(*names) == text for names, text in wanted.items())
+        (matching if is_wanted else others).append(index)
     return matching, others
 
 

@@ -17,6 +17,7 @@ from averment.assertions.base import (
     Finding,
     NonEmpty,
     PatternUse,
+    Regex,
     Resolver,
     failed,
     passed,
@@ -37,7 +38,7 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
     tool_called: Annotated[NonEmpty | UnsetType, Meta(description="A tool of this name was called.")] = UNSET
     phrase: Annotated[
-        NonEmpty | UnsetType, Meta(description="This pattern is found in a turn, in any case.")
+        Regex | UnsetType, Meta(description="This pattern is found in a turn, in any case.")
     ] = UNSET
     role: Annotated[str | UnsetType, Meta(description="Only turns of this role; for `phrase`.")] = UNSET
     field_present: Annotated[

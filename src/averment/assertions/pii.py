@@ -72,7 +72,7 @@ assertions:
         def check(view: View, _: Earlier) -> Finding:
             found = [
                 (index, hit)
-                for index in view.turns_of(role)
+                for index in view.suspects(role)
                 for hit in find(view.turns[index].text, self.detectors)
             ]
             details = {"redacted_transcript": "#/redacted_transcript"}

@@ -72,9 +72,11 @@ def in_order(
     threads: list[_Thread | None] = [(None, None), *([None] * last)]
     best: _Thread = (None, None)
     reached = 0
+    # Where no event can end a way, the one that has come farthest is as good as any.
+    ends_ways = intrudes is not None or any(forbidden)
     for event in events:
         # From the last to the first, so that an event that ends a way still advances the one behind it.
-        for number in range(reached, -1, -1):
+        for number in range(reached, -1 if ends_ways else reached - 1, -1):
             thread = threads[number]
             if thread is None:
                 continue
@@ -82,7 +84,10 @@ def in_order(
                 forbidden[number] and any(_holds(test(event), not favour) for test in forbidden[number])
             ):
                 threads[number] = None
-            if number < last and _holds(tests[number](event), favour):
+            if number == last:
+                continue
+            answer = tests[number](event)
+            if answer or (favour and answer is None):
                 if threads[number + 1] is None:
                     threads[number + 1] = (thread, event)
                 if number == reached:

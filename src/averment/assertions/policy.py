@@ -24,6 +24,7 @@ from averment.assertions.within import no_clock
 from averment.errors import nearest
 from averment.evidence.view import View
 from averment.policies import PolicyNotFoundError, PolicyShelf
+from averment.text.pii import Clean, redact
 from averment.text.structs import Mistake
 
 __all__ = ["Policy"]
@@ -99,7 +100,10 @@ assertions:
             for rule in policy.rules
             if not self.rule_ids or rule.id in self.rule_ids
         ]
-        pack = {"name": policy.name, "version": policy.version, "sha256": policy.sha256}
+        said = {"name": policy.name, "version": policy.version, "sha256": policy.sha256}
+        pack = Clean(
+            {name: redact(value) if isinstance(value, str) else value for name, value in said.items()}
+        )
 
         def check(view: View, _: Earlier) -> Finding:
             violations: list[dict[str, Any]] = []

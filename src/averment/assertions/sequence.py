@@ -18,6 +18,7 @@ from averment.assertions.base import (
     Gap,
     NonEmpty,
     PatternUse,
+    Regex,
     Resolver,
     failed,
     inconclusive,
@@ -34,6 +35,7 @@ from averment.assertions.codes import Code
 from averment.assertions.gaps import absent_finding
 from averment.assertions.http import HttpExchange
 from averment.assertions.placing import Placing, Requirement, in_any_order, in_order
+from averment.evidence.model import ToolCall
 from averment.evidence.view import Event, View
 from averment.policies import PolicyShelf
 from averment.text.structs import Mistake
@@ -50,7 +52,7 @@ class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     ] = UNSET
     span_type: Annotated[NonEmpty | UnsetType, Meta(description="A span of this type.")] = UNSET
     phrase: Annotated[
-        NonEmpty | UnsetType, Meta(description="A turn in which this pattern is found, in any case.")
+        Regex | UnsetType, Meta(description="A turn in which this pattern is found, in any case.")
     ] = UNSET
     role: Annotated[NonEmpty | UnsetType, Meta(description="Only turns of this role; for `phrase`.")] = UNSET
     http: Annotated[HttpExchange | UnsetType, Meta(description="A matching HTTP exchange.")] = UNSET
@@ -156,6 +158,7 @@ assertions:
         if self.strict:
             forbidding.append("executions")
         channels = dict.fromkeys([*(_channel(step) for step in self.steps), *forbidding])
+        tools = {step.tool for step in self.steps if step.args_subset}
         reads_turns = "transcript" in channels
         reads_spans = any(channel != "transcript" for channel in channels)
 
@@ -177,8 +180,11 @@ assertions:
             grounds = _grounds(sure)
             if sure.complete:
                 return passed(**grounds, absence_of=_incomplete(view, forbidding))
-            if self._place(steps, events, view, favour=True).complete:
-                return self._hangs_on_arguments(view)
+            unknown = [
+                call for call in self.counted(view) if call.name in tools and args_state(call) != "recorded"
+            ]
+            if unknown and self._place(steps, events, view, favour=True).complete:
+                return _hangs_on_arguments(unknown)
             code, reason = self._why(steps, events)
             return failed(
                 code,
@@ -195,29 +201,14 @@ assertions:
     ) -> Placing:
         if self.unordered:
             return in_any_order(steps, events, favour=favour)
-        counted = {call.id for call in self.counted(view)} if self.strict else frozenset()
+        if not self.strict:
+            return in_order(steps, events, favour=favour)
+        counted = {call.id for call in self.counted(view)}
         return in_order(
             steps,
             events,
             favour=favour,
             intrudes=lambda event: event.call is not None and event.call.id in counted,
-        )
-
-    def _hangs_on_arguments(self, view: View) -> Finding:
-        tools = {step.tool for step in self.steps if step.args_subset}
-        unknown = [
-            call for call in self.counted(view) if call.name in tools and args_state(call) != "recorded"
-        ]
-        code, gap = arguments_gap(unknown[0])
-        return inconclusive(
-            code,
-            lambda: (
-                "whether the steps happen as required hangs on the arguments of "
-                f"{', '.join(call.id for call in unknown[:5])}"
-            ),
-            "required argument evidence was missing",
-            calls=unknown,
-            gap=gap,
         )
 
     def _why(self, steps: list[Requirement], events: abc.Sequence[Event]) -> tuple[Code, str]:
@@ -227,7 +218,7 @@ assertions:
         place = (
             in_any_order(bare, events, favour=True)
             if self.unordered
-            else in_order(bare, events, favour=True, intrudes=lambda _: False)
+            else in_order(bare, events, favour=True)
         )
         if place.complete:
             between = "happens too" if self.unordered else "stands between them"
@@ -260,9 +251,12 @@ assertions:
             return bind_tool
         if step.span_type is not UNSET:
             span_type = step.span_type
-            return lambda view: (
-                lambda event: event.span is not None and view.spans[event.span].type == span_type
-            )
+
+            def bind_span(view: View) -> abc.Callable[[Event], bool]:
+                spans = view.spans
+                return lambda event: event.span is not None and spans[event.span].type == span_type
+
+            return bind_span
         if step.http is not UNSET:
             exchange = step.http.compile()
             return lambda view: lambda event: event.span is not None and exchange(view.spans[event.span])
@@ -293,6 +287,20 @@ def _grounds(placing: Placing) -> dict[str, Any]:
         "calls": [event.call for event in placing.events if event.call is not None],
         "spans": [event.span for event in placing.events if event.span is not None],
     }
+
+
+def _hangs_on_arguments(unknown: list[ToolCall]) -> Finding:
+    code, gap = arguments_gap(unknown[0])
+    return inconclusive(
+        code,
+        lambda: (
+            "whether the steps happen as required hangs on the arguments of "
+            f"{', '.join(call.id for call in unknown[:5])}"
+        ),
+        "required argument evidence was missing",
+        calls=unknown,
+        gap=gap,
+    )
 
 
 def _no_clock() -> Finding:

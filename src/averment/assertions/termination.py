@@ -10,12 +10,12 @@ from msgspec import UNSET, Meta, UnsetType
 from averment.assertions import values
 from averment.assertions.base import Assertion, Channel, Check, Earlier, Finding, Gap, Resolver, inconclusive
 from averment.assertions.codes import Code
-from averment.assertions.occurrence import occurrence, spans_of
+from averment.assertions.occurrence import occurrence, sorted_out
 from averment.evidence.view import View
 
 __all__ = ["Termination"]
 
-_TYPES = frozenset({"termination", "call_ended", "call_terminated", "hangup"})
+_TYPES = ("termination", "call_ended", "call_terminated", "hangup")
 _REASON = ("reason",)
 _BY = ("by", "terminated_by")
 _SHOWN = 5
@@ -72,7 +72,8 @@ assertions:
         def check(view: View, _: Earlier) -> Finding:
             if view.model.spans is None:
                 return _no_spans()
-            found, others = spans_of(view, _TYPES, wanted)
+            ends = sorted(index for span_type in _TYPES for index in view.spans_of(span_type))
+            found, others = sorted_out(view, ends, wanted)
             return occurrence(
                 view,
                 found,

@@ -16,6 +16,7 @@ from averment.assertions.base import (
     Finding,
     Gap,
     NonEmpty,
+    Regex,
     Resolver,
     failed,
     inconclusive,
@@ -78,7 +79,7 @@ assertions:
 
     name: Annotated[NonEmpty, Meta(description="The tool's name, exactly.")]
     error_matches: Annotated[
-        NonEmpty | UnsetType,
+        Regex | UnsetType,
         Meta(description="A regular expression searched, in any case, in each text of an error."),
     ] = UNSET
     absent: Annotated[bool, Meta(description="No call may go wrong so.")] = False
@@ -108,11 +109,7 @@ assertions:
 
         def check(view: View, _: Earlier) -> Finding:
             calls = executed(view, name)
-            timeouts = [
-                index
-                for index in view.trace
-                if view.spans[index].type == "tool_timeout" and view.spans[index].name == name
-            ]
+            timeouts = [index for index in view.spans_of("tool_timeout") if view.spans[index].name == name]
             wrong = [call for call in calls if call.status in _WRONG]
             found = [call for call in wrong if fits(_call_texts(view, call))]
             late = [index for index in timeouts if fits(_timeout_texts(view.spans[index]))]
@@ -126,9 +123,9 @@ assertions:
                     calls=found,
                     spans=late,
                 )
-            coverage, _why = view.coverage("errors")
-            unknown = [] if coverage in _WHOLE else [call for call in calls if call.status != "ok"]
-            if unknown or (timeouts and coverage not in _WHOLE):
+            coverage = view.coverage("errors")[0]
+            unknown = [call for call in calls if call.status != "ok"]
+            if coverage not in _WHOLE and (unknown or timeouts):
                 how = "Record how each call went, and its error, in the source of the trace."
                 return inconclusive(
                     Code.ERRORS_NOT_RECORDED,

@@ -3,6 +3,7 @@
 Find every mistake in assertion documents, each with its place and its mend.
 
 The `examples` of each assertion are tried: it must pass and fail as they say. Nothing else is evaluated.
+Checks that can't fail, contradictions and other oddities are warnings, or mistakes with `--strict`.
 Exit 0: all documents are right. Exit 2: at least one is not. `-` is standard input.
 """
 
@@ -24,6 +25,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--format", choices=["text", "json"], default="text", help="how to print; text by default"
     )
+    parser.add_argument("--strict", action="store_true", help="take warnings for mistakes")
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -38,7 +40,7 @@ def execute(args: argparse.Namespace) -> int:
     reports: list[dict[str, object]] = []
     mistakes = 0
     for name in args.documents:
-        count, problems = _examine(name)
+        count, problems = _examine(name, strict=args.strict)
         found = sum(problem.severity == "error" for problem in problems)
         mistakes += found
         shown = [msgspec.to_builtins(problem) for problem in problems]
@@ -47,7 +49,8 @@ def execute(args: argparse.Namespace) -> int:
             if problems:
                 say("\n".join(problem.render() for problem in problems) + "\n", err=True)
             if not found:
-                say(f"{name}: ok, {_counted(count, 'assertion')}\n")
+                warned = f", {_counted(len(problems), 'warning')}" if problems else ""
+                say(f"{name}: ok, {_counted(count, 'assertion')}{warned}\n")
     if args.format == "json":
         say(pretty({"documents": reports}))
     elif mistakes:
@@ -55,9 +58,12 @@ def execute(args: argparse.Namespace) -> int:
     return ExitCode.NO_VERDICT if mistakes else ExitCode.YES
 
 
-def _examine(name: str) -> tuple[int, list[Problem]]:
+def _examine(name: str, *, strict: bool) -> tuple[int, list[Problem]]:
     """How many assertions a document has, and all that is wrong with it."""
+    from msgspec.structs import replace
+
     from averment.cli.inputs import load_document
+    from averment.documents.lint import lint
 
     try:
         document = load_document(name)
@@ -68,6 +74,7 @@ def _examine(name: str) -> tuple[int, list[Problem]]:
         from averment.engine.examples import try_examples
 
         problems += try_examples(document)
+    problems += [replace(w, severity="error") if strict else w for w in lint(document)]
     return len(document.assertions), problems
 
 

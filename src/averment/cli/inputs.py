@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import BinaryIO
 
 from averment.documents import Document, is_document
-from averment.errors import EvidenceError, Problem, UsageError
+from averment.errors import DocumentError, EvidenceError, Problem, UsageError
 from averment.evidence import Evidence
 from averment.text.source import MAX_DOCUMENT_BYTES, read_source
 
-__all__ = ["load_document", "load_evidence", "looks_like_document", "refuse_twice"]
+__all__ = ["load_document", "load_documents", "load_evidence", "looks_like_document", "refuse_twice"]
 
 _STDIN = "-"
 
@@ -26,10 +26,28 @@ def refuse_twice(*names: str | None) -> None:
 
 
 def load_document(name: str) -> Document:
-    """The document in a file, or on standard input for `-`."""
+    """The document in a file, on standard input for `-`, or the bundled one that `policy:NAME` is."""
     if name == _STDIN:
         return Document.parse(sys.stdin.buffer.read(MAX_DOCUMENT_BYTES + 1), name="<stdin>")
     return Document.load(name)
+
+
+def load_documents(names: Sequence[str]) -> Document:
+    """All the documents as one, in their order.
+
+    Raises:
+        DocumentError: with the mistakes of all of them, or because they don't go together.
+    """
+    documents: list[Document] = []
+    problems: list[Problem] = []
+    for name in names:
+        try:
+            documents.append(load_document(name))
+        except DocumentError as error:
+            problems += error.problems
+    if problems:
+        raise DocumentError(problems)
+    return documents[0].joined(*documents[1:]) if len(documents) > 1 else documents[0]
 
 
 def load_evidence(
@@ -75,10 +93,11 @@ def load_evidence(
 
 
 def looks_like_document(name: str) -> bool:
-    """Whether a file that was given as a conversation is meant to be an assertion document."""
+    """Whether a file is meant to be an assertion document; a long conversation is told from one by its words alone."""
     try:
         with open(name, "rb") as file:
-            return is_document(read_source(file.read(MAX_DOCUMENT_BYTES)).value)
+            data = file.read(MAX_DOCUMENT_BYTES)
+        return b"version" in data and is_document(read_source(data).value)
     except (OSError, ValueError):
         return False
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "run": "Judge conversations by an assertion document.",
     "check": "Find every mistake in assertion documents.",
     "kinds": "What can be asserted: all kinds, or one with its fields.",
+    "policies": "Bundled policies: all of them, or the text of one.",
     "schema": "JSON Schemas of documents, envelopes and evidence.",
     "demo": "Catch an agent that said it issued a refund and never did.",
     "completion": "Print the completion script for a shell.",

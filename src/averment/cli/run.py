@@ -1,8 +1,8 @@
 """`averment run`.
 
-Judge conversations by the assertion document DOC.
+Judge conversations by the assertion document DOC: a file, or `policy:NAME` for a bundled one.
 
-A CONVERSATION is a JSON file with a transcript, spans, timing and state, whichever it has; single parts
+With -d every other argument is a CONVERSATION; with --pack DOC may be left out. A CONVERSATION is a JSON file with a transcript, spans, timing and state, whichever it has; single parts
 come from files of their own through the options. `-` is standard input. Several conversations give one
 envelope each, in order, and the worst exit code.
 
@@ -10,6 +10,7 @@ Examples:
   averment run refunds.yaml call.json
   averment run refunds.yaml --transcript call.json --trace trace.jsonl --state orders.sqlite
   averment run refunds.yaml calls.jsonl --all --format json
+  averment run -d refunds.yaml -d policy:pii-leak call.json
 """
 
 from __future__ import annotations
@@ -33,8 +34,24 @@ _PARTS = {
 
 def configure(parser: Parser) -> None:
     """Declares the arguments."""
-    parser.add_argument("document", metavar="DOC", help="the assertion document, YAML or JSON")
+    parser.add_argument("document", metavar="DOC", nargs="?", help="the assertion document, YAML or JSON")
     parser.add_argument("conversations", metavar="CONVERSATION", nargs="*", help="what was recorded")
+    parser.add_argument(
+        *("-d", "--document"),
+        metavar="DOC",
+        dest="documents",
+        action="append",
+        default=[],
+        help="a document; repeat it to judge by several at once, under the first one's policy",
+    )
+    parser.add_argument(
+        "--pack",
+        metavar="NAME",
+        dest="packs",
+        action="append",
+        default=[],
+        help="add the bundled document NAME, see `averment policies`; repeatable",
+    )
     for name, about in _PARTS.items():
         parser.add_argument(f"--{name}", metavar="FILE", help=about)
     parser.add_argument(
@@ -64,21 +81,22 @@ def configure(parser: Parser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Judges, prints and writes; returns the worst exit code."""
-    from averment.cli.inputs import load_document, load_evidence, refuse_twice
+    from averment.cli.inputs import load_documents, load_evidence, refuse_twice
     from averment.cli.outputs import say, wants_color, writing
     from averment.engine import compile_plan, run_plan
 
     given = {name: file for name in _PARTS if (file := getattr(args, name)) is not None}
-    refuse_twice(args.document, *args.conversations, *given.values())
-    _refuse_nothing(args.conversations, given)
+    documents, conversations = _sorted_out(args, bool(given))
+    refuse_twice(*documents, *conversations, *given.values())
+    _refuse_nothing(conversations, given)
     try:
-        plan = compile_plan(load_document(args.document))
+        plan = compile_plan(load_documents(documents))
     except DocumentError:
-        _explain_swap(args.document, args.conversations)
+        _explain_swap(documents[0], conversations)
         raise
     codes: list[int] = []
     with writing(args.output) as write:
-        for name in args.conversations or (None,):
+        for name in conversations or (None,):
             for evidence, label in load_evidence(name, given, wanted=args.wanted, every=args.every):
                 envelope = run_plan(plan, evidence, inconclusive_policy=args.inconclusive_policy)
                 codes.append(int(envelope.exit_code))
@@ -97,6 +115,32 @@ def execute(args: argparse.Namespace) -> int:
     if len(codes) > 1 and args.format == "text":
         say(f"\n{len(codes)} conversations, the worst of them: exit {int(worst)}\n", err=args.output == "-")
     return worst
+
+
+def _sorted_out(args: argparse.Namespace, has_parts: bool) -> tuple[list[str], list[str]]:
+    """Which arguments are documents, and which are conversations."""
+    from averment.policies import POLICY
+
+    words = [*([] if args.document is None else [args.document]), *args.conversations]
+    packs = [POLICY + name for name in args.packs]
+    if args.documents or (
+        words and packs and not _is_document(words[0], alone=len(words) == 1 and not has_parts)
+    ):
+        return [*args.documents, *packs], words
+    if not words and not packs:
+        message = "the following arguments are required: DOC"
+        raise UsageError(Problem(code="usage", message=message, mend="See `averment run --help`."))
+    return [*words[:1], *packs], words[1:]
+
+
+def _is_document(word: str, *, alone: bool) -> bool:
+    """Whether the first argument is a document, where packs would do without one."""
+    from averment.cli.inputs import looks_like_document
+    from averment.policies import POLICY
+
+    if word == "-":
+        return not alone  # alone, it must be the evidence
+    return word.startswith(POLICY) or word.endswith((".yaml", ".yml")) or looks_like_document(word)
 
 
 def _refuse_nothing(conversations: Sequence[str], parts: Mapping[str, str]) -> None:

@@ -5,51 +5,49 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET
 
 from averment.assertions import KINDS, kind
 from averment.assertions.base import Assertion, Reference
 from averment.assertions.common import common_mistakes
+from averment.documents.expand import expand, expand_file
+from averment.documents.fields import InconclusivePolicy
+from averment.documents.parts import Item, Part
 from averment.documents.references import cycles, decision_order
 from averment.errors import DocumentError, Problem, nearest
 from averment.policies import PolicyShelf
 from averment.text.jsontext import digest
 from averment.text.patterns import PatternError, compile_pattern
-from averment.text.source import MAX_DOCUMENT_BYTES, Position, Source, read_source, source_of
-from averment.text.structs import Mistake, convert, describe
+from averment.text.source import read_source, source_of
+from averment.text.structs import Mistake, describe, fit
 
-__all__ = ["Document", "Fields", "InconclusivePolicy", "is_document"]
-
-InconclusivePolicy = Literal["report", "fail", "refuse"]
+__all__ = ["Document", "Place"]
 
 
-class Fields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The fields of a document."""
+class Place(msgspec.Struct, frozen=True):
+    """Where an assertion starts; both numbers start at 1.
 
-    version: Annotated[Literal[1], Meta(description="The version of the format.")]
-    assertions: Annotated[list[dict[str, Any]], Meta(min_length=1, description="What must hold.")]
-    inconclusive_policy: Annotated[
-        InconclusivePolicy | UnsetType,
-        Meta(
-            description="What an INCONCLUSIVE result does to the exit code: nothing, the same as a FAIL, or refuse."
-        ),
-    ] = UNSET
-    roles: Annotated[
-        dict[str, list[str]] | UnsetType,
-        Meta(description="Names for roles: for each role its aliases. Replaces the built-in table."),
-    ] = UNSET
+    Attributes:
+        line: its line.
+        column: its column in code points.
+        file: the file, as the document includes it; None for the document itself.
+    """
+
+    line: int
+    column: int
+    file: str | None = None
 
 
-class _Item(msgspec.Struct, frozen=True):
-    """One item of the list: what it is called, the assertion that it is, and its mentions of others.
+class _Found(msgspec.Struct, frozen=True):
+    """What an item of the list is: its id, the assertion, and its mentions of others.
 
     An item with mistakes is no assertion, and what it mentions is checked all the same.
     """
 
-    place: int
+    item: Item
     id: str
     assertion: Assertion | None
     mentions: list[Reference]
@@ -60,56 +58,48 @@ class Document:
 
     Attributes:
         name: the file's name, without folders; None for text and objects.
-        assertions: the assertions, in the order written.
+        assertions: the assertions, in the order written, those of included documents last.
         inconclusive_policy: the document's own policy; None when it has none.
         roles: its alias table for role names; None when it has none.
         order: the assertions' indexes, each after those whose results it reads.
         shelf: the policies that it names.
+        warnings: what is no mistake, and still not meant.
+        tops: the documents that it was joined from, each with all that it includes.
     """
 
-    def __init__(self, source: Source, folder: str) -> None:
-        self._source = source
-        self.name = None if source.name is None else os.path.basename(source.name)
-        self.shelf = PolicyShelf(folder)
-        problems: list[Problem] = []
-        if not isinstance(source.value, dict) or not {"version", "assertions"} & source.value.keys():
-            raise DocumentError(_no_document(source))
-        fields = convert(source, (), Fields, problems)
-        items = source.value.get("assertions")
-        found = self._check(items if isinstance(items, list) else [], problems)
+    def __init__(self, *tops: Part) -> None:
+        self.tops = tops
+        self._parts = [part for top in tops for part in top.walk()]
+        self._items = [item for part in self._parts for item in part.items]
+        self.name = tops[0].file
+        self.shelf = PolicyShelf("")
+        problems = [problem for part in self._parts for problem in part.problems]
+        found = self._check(problems)
+        fields = tops[0].fields
+        if fields is not None:
+            problems += _decided_twice(fields.inconclusive_policy, "inconclusive_policy", self._parts[1:])
+            problems += _decided_twice(fields.roles, "roles", self._parts[1:])
         if problems or fields is None:
-            raise DocumentError(sorted(problems, key=_place))
+            raise DocumentError(self._in_order(problems))
         self.assertions: Sequence[Assertion] = [
-            item.assertion for item in found if item.assertion is not None
+            entry.assertion for entry in found if entry.assertion is not None
         ]
-        self.inconclusive_policy = None if fields.inconclusive_policy is UNSET else fields.inconclusive_policy
+        self.inconclusive_policy: InconclusivePolicy | None = (
+            None if fields.inconclusive_policy is UNSET else fields.inconclusive_policy
+        )
         self.roles: Mapping[str, Sequence[str]] | None = None if fields.roles is UNSET else fields.roles
+        self.warnings: Sequence[Problem] = [warning for part in self._parts for warning in part.warnings]
         indexes = {assertion.id: index for index, assertion in enumerate(self.assertions)}
         self.order: Sequence[int] = [indexes[name] for name in decision_order(_needs(found))]
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Document:
-        """The document in a file; paths inside it are relative to its folder.
+        """The document in a file, or the bundled one that `policy:NAME` is; paths in it are relative to its folder.
 
         Raises:
             DocumentError: with every mistake in it, or because the file can't be read.
         """
-        name = os.fspath(path)
-        try:
-            # A pipe or a device would block, or never end.
-            if not os.path.isfile(name):
-                exists = os.path.exists(name)
-                code, why = (
-                    ("not_a_file", "is no regular file") if exists else ("file_not_found", "does not exist")
-                )
-                raise DocumentError(_unreadable(name, code, why))
-            with open(name, "rb") as stream:
-                data = stream.read(MAX_DOCUMENT_BYTES + 1)
-        except OSError as error:
-            raise DocumentError(
-                _unreadable(name, "file_unreadable", f"can't be read: {error.strerror}")
-            ) from None
-        return cls(read_source(data, name=name), os.path.dirname(name))
+        return cls(expand_file(os.fspath(path)))
 
     @classmethod
     def parse(cls, text: str | bytes, *, name: str | None = None) -> Document:
@@ -118,7 +108,7 @@ class Document:
         Raises:
             DocumentError: with every mistake in it.
         """
-        return cls(read_source(text, name=name), "")
+        return cls(expand(read_source(text, name=name)))
 
     @classmethod
     def of(cls, value: object) -> Document:
@@ -127,85 +117,72 @@ class Document:
         Raises:
             DocumentError: with every mistake in it.
         """
-        return cls(source_of(value), "")
+        return cls(expand(source_of(value)))
+
+    def joined(self, *others: Document) -> Document:
+        """This document with the assertions of others after its own; it decides on policy and roles.
+
+        Raises:
+            DocumentError: they use an id twice, or disagree on what can be decided only once.
+        """
+        return Document(*self.tops, *(top for other in others for top in other.tops))
 
     @property
     def display_name(self) -> str:
         """The name that people know it by: as they gave it, or `the document`."""
-        return self._source.name or "the document"
+        return " + ".join(top.source.name or "the document" for top in self.tops)
 
     @cached_property
     def sha256(self) -> str:
-        """The digest of the document as parsed and of what its policies say; no defaults are filled in."""
+        """The digest of the document as parsed, with what it includes and what its policies say."""
+        content = self.tops[0].content()
+        if len(self.tops) > 1:
+            content = {**content, "documents": [top.content() for top in self.tops[1:]]}
         policies = self.shelf.contents()
-        return digest({**self._source.value, "policies": policies} if policies else self._source.value)
+        return digest({**content, "policies": policies} if policies else content)
 
-    def position(self, index: int) -> Position | None:
-        """Where the assertion of that index starts; None for a document that was no text."""
-        return self._source.position(("assertions", index))
+    def position(self, index: int) -> Place | None:
+        """Where the assertion of that index starts; None for one that was no text."""
+        item = self._items[index]
+        place = item.position
+        if place is None:
+            return None
+        return Place(place.line, place.column, None if item.part is self.tops[0] else item.part.file)
+
+    def file_name(self, index: int) -> str:
+        """The file that the assertion of that index stands in, as it can be opened; or `the document`."""
+        return self._items[index].part.source.name or "the document"
 
     def problem(self, code: str, message: str, path: Sequence[str | int]) -> Problem:
-        """A problem at a place of this document."""
-        return self._source.problem(code, message, path)
+        """A problem at a place in an assertion, `("assertions", index, ...)`, as the assertions of all parts count."""
+        item = self._items[int(path[1])]
+        return item.problem(Mistake(code, message, tuple(path[2:])))
 
-    def _check(self, items: list[Any], problems: list[Problem]) -> list[_Item]:
-        found: list[_Item] = []
-        first: dict[str, int] = {}
-        for index, item in enumerate(items):
-            if not isinstance(item, dict):
-                continue  # the document's fields have said so
-            assertion = self._convert(item, index, problems)
-            name = item.get("id")
+    def _check(self, problems: list[Problem]) -> list[_Found]:
+        found: list[_Found] = []
+        first: dict[str, Item] = {}
+        for item in self._items:
+            assertion = _convert(item, problems) if item.is_whole else None
+            name = item.value.get("id")
             if isinstance(name, str) and name in first:
-                problems.append(self._duplicate(name, index, first[name]))
+                problems.append(_duplicate(name, item, first[name]))
             elif isinstance(name, str):
-                first[name] = index
-            if assertion is not None and not self._is_sound(assertion, index, problems):
+                first[name] = item
+            if assertion is not None and not self._is_sound(assertion, item, problems):
                 assertion = None
             if isinstance(name, str):
-                mentions = _premises(item) + list(() if assertion is None else assertion.references())
-                found.append(_Item(index, name, assertion, mentions))
-        self._check_references(found, first, problems)
+                mentions = _premises(item.value) + list(() if assertion is None else assertion.references())
+                found.append(_Found(item, name, assertion, mentions))
+        _check_references(found, first, problems)
         return found
 
-    def _convert(self, item: dict[str, Any], index: int, problems: list[Problem]) -> Assertion | None:
-        name = item.get("kind")
-        path = ("assertions", index)
-        if isinstance(name, str) and name in KINDS:
-            return convert(self._source, path, kind(name), problems)
-        where: tuple[str | int, ...] = (*path, "kind")
-        if "kind" not in item:
-            message, code, where = "the field `kind` is missing", "missing_field", path
-        elif isinstance(name, str):
-            message, code = f"there is no kind `{name}`", "unknown_kind"
-        else:
-            message, code = "`kind` has the wrong type", "wrong_type"
-        problems.append(
-            self._source.problem(
-                code,
-                message,
-                where,
-                expected=f"one of {', '.join(KINDS)}",
-                found=None if "kind" not in item else describe(name),
-                nearest=nearest(name, KINDS) if isinstance(name, str) else None,
-                mend="See `averment kinds`.",
-            )
-        )
-        if not isinstance(item.get("id"), str) or not item["id"]:
-            expected = "`id`: a non-empty string"
-            problems.append(
-                self._source.problem("missing_field", "the assertion has no id", path, expected=expected)
-            )
-        return None
-
-    def _is_sound(self, assertion: Assertion, index: int, problems: list[Problem]) -> bool:
-        path = ("assertions", index)
+    def _is_sound(self, assertion: Assertion, item: Item, problems: list[Problem]) -> bool:
         before = len(problems)
         try:
             mistakes = [*assertion.mistakes(self.shelf), *common_mistakes(assertion)]
-            problems.extend(mistake.at(self._source, path) for mistake in mistakes)
-        except DocumentError as error:  # a policy file with mistakes of its own, told once
-            problems.extend(problem for problem in error.problems if problem not in problems)
+            problems.extend(item.problem(mistake) for mistake in mistakes)
+        except DocumentError as error:  # a policy file with mistakes of its own
+            problems.extend(error.problems)
             return False
         for use in assertion.patterns():
             try:
@@ -214,53 +191,108 @@ class Document:
                 mistake = Mistake(
                     "bad_pattern", error.message, use.path, offset=error.position, mend=error.mend
                 )
-                problems.append(mistake.at(self._source, path))
+                problems.append(item.problem(mistake))
         return len(problems) == before
 
-    def _duplicate(self, name: str, index: int, first: int) -> Problem:
-        place = self._source.position(("assertions", first, "id"))
-        where = f" (first on line {place.line})" if place else f" (first at $.assertions[{first}])"
-        return self._source.problem(
+    def _in_order(self, problems: Sequence[Problem]) -> list[Problem]:
+        """Each problem once, in the order of their places; those of the document itself before those of policies."""
+        files = {part.source.name: rank for rank, part in reversed([*enumerate(self._parts)])}
+
+        def place(problem: Problem) -> tuple[int, bool, int, int]:
+            rank = files.get(problem.file, len(files))
+            return rank, problem.line is None, problem.line or 0, problem.column or 0
+
+        return sorted(dict.fromkeys(problems), key=place)
+
+
+def _convert(item: Item, problems: list[Problem]) -> Assertion | None:
+    fields = item.value
+    name = fields.get("kind")
+    if isinstance(name, str) and name in KINDS:
+        assertion, mistakes = fit(fields, kind(name))
+        problems.extend(item.problem(mistake) for mistake in mistakes)
+        return assertion
+    path: tuple[str, ...] = ("kind",)
+    if "kind" not in fields:
+        message, code, path = "the field `kind` is missing", "missing_field", ()
+    elif isinstance(name, str):
+        message, code = f"there is no kind `{name}`", "unknown_kind"
+    else:
+        message, code = "`kind` has the wrong type", "wrong_type"
+    mistake = Mistake(
+        code,
+        message,
+        path,
+        expected=f"one of {', '.join(KINDS)}",
+        found=None if "kind" not in fields else describe(name),
+        nearest=nearest(name, KINDS) if isinstance(name, str) else None,
+        mend="See `averment kinds`.",
+    )
+    problems.append(item.problem(mistake))
+    if not isinstance(fields.get("id"), str) or not fields["id"]:
+        expected = "`id`: a non-empty string"
+        problems.append(item.problem(Mistake("missing_field", "the assertion has no id", expected=expected)))
+    return None
+
+
+def _duplicate(name: str, item: Item, first: Item) -> Problem:
+    earlier = first.problem(Mistake("duplicate_id", "", ("id",)))
+    where = f"line {earlier.line}" if earlier.line else earlier.path
+    file = "" if first.part is item.part else f"in {first.part.source.name or 'the document'}, "
+    return item.problem(
+        Mistake(
             "duplicate_id",
-            f"the id `{name}` is used twice{where}",
-            ("assertions", index, "id"),
+            f"the id `{name}` is used twice (first {file}{'on' if earlier.line else 'at'} {where})",
+            ("id",),
             expected="an id of its own for every assertion",
         )
+    )
 
-    def _check_references(
-        self, found: list[_Item], known: Mapping[str, int], problems: list[Problem]
-    ) -> None:
-        for item in found:
-            for mention in item.mentions:
-                name, itself = mention.id, mention.id == item.id
-                if name in known and not itself:
-                    continue
-                others = [other for other in known if other != item.id]
-                problems.append(
-                    self._source.problem(
-                        "self_reference" if itself else "unknown_reference",
-                        f"`{name}` refers to itself" if itself else f"there is no assertion `{name}`",
-                        ("assertions", item.place, *mention.path),
-                        offset=mention.offset,
-                        expected="the id of another assertion",
-                        nearest=None if itself else nearest(name, others),
-                    )
-                )
-        for cycle in cycles(_needs(found)):
-            trail = " -> ".join([*cycle, cycle[0]])
-            problems.append(
-                self._source.problem(
-                    "reference_cycle",
-                    f"these assertions wait for one another: {trail}",
-                    ("assertions", known[cycle[0]]),
-                    mend="Remove one of the references.",
-                )
+
+def _check_references(found: Sequence[_Found], known: Mapping[str, Item], problems: list[Problem]) -> None:
+    for entry in found:
+        prefix = entry.item.part.prefix
+        for mention in entry.mentions:
+            itself = mention.id == entry.id
+            if mention.id in known and not itself:
+                continue
+            name = mention.id.removeprefix(prefix)  # as it is written there
+            others = [
+                other.removeprefix(prefix)
+                for other in known
+                if other != entry.id and other.startswith(prefix)
+            ]
+            mistake = Mistake(
+                "self_reference" if itself else "unknown_reference",
+                f"`{name}` refers to itself" if itself else f"there is no assertion `{name}`",
+                mention.path,
+                offset=mention.offset,
+                expected="the id of another assertion",
+                nearest=None if itself else nearest(name, others),
             )
+            problems.append(entry.item.problem(mistake))
+    for cycle in cycles(_needs(found)):
+        trail = " -> ".join([*cycle, cycle[0]])
+        message = f"these assertions wait for one another: {trail}"
+        mistake = Mistake("reference_cycle", message, mend="Remove one of the references.")
+        problems.append(known[cycle[0]].problem(mistake))
 
 
-def is_document(value: object) -> bool:
-    """Whether a value is meant to be an assertion document, right or wrong."""
-    return isinstance(value, dict) and "assertions" in value and "version" in value
+def _decided_twice(decision: object, name: str, parts: Sequence[Part]) -> list[Problem]:
+    """The parts that disagree with what the document decides for the whole run."""
+    return [
+        part.source.problem(
+            "decided_twice",
+            f"`{name}` is decided by the document that includes this one, which says otherwise",
+            (name,),
+            expected="the same as there, or nothing",
+            mend=f"Write `{name}` in that document only.",
+        )
+        for part in parts
+        if part.fields is not None
+        and getattr(part.fields, name) is not UNSET
+        and getattr(part.fields, name) != decision
+    ]
 
 
 def _premises(item: Mapping[str, Any]) -> list[Reference]:
@@ -272,30 +304,9 @@ def _premises(item: Mapping[str, Any]) -> list[Reference]:
     return [Reference(("when", place), name) for place, name in places if isinstance(name, str) and name]
 
 
-def _needs(found: Sequence[_Item]) -> dict[str, list[str]]:
+def _needs(found: Sequence[_Found]) -> dict[str, list[str]]:
     """For each item the known others whose results it reads."""
     known = {item.id for item in found}
     return {
         item.id: [ref.id for ref in item.mentions if ref.id in known and ref.id != item.id] for item in found
     }
-
-
-def _no_document(source: Source) -> Problem:
-    return source.problem(
-        "not_a_document",
-        "this is no assertion document",
-        expected="a mapping with `version: 1` and a list of `assertions`",
-        found=describe(source.value),
-        mend="See `averment demo` for one.",
-    )
-
-
-def _unreadable(name: str, code: str, why: str) -> Problem:
-    return Problem(
-        code=code, message=f"`{name}` {why}", file=name, expected="an assertion document, YAML or JSON"
-    )
-
-
-def _place(problem: Problem) -> tuple[bool, str, int, int]:
-    """Problems are told in the order of their places; those of the document itself before those of its policies."""
-    return problem.line is None, problem.file or "", problem.line or 0, problem.column or 0

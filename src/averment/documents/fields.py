@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from averment.assertions.base import NonEmpty
 
-__all__ = ["Fields", "InconclusivePolicy", "Include", "Scalar", "is_document"]
+__all__ = ["Fields", "Include", "InconclusivePolicy", "Scalar", "is_document"]
 
 InconclusivePolicy = Literal["report", "fail", "refuse"]
 Scalar = str | int | float | bool | None
@@ -23,7 +23,9 @@ class Include(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     ]
     prefix: Annotated[
         NonEmpty | UnsetType,
-        Meta(description="What its ids begin with, before a dot; the file's name without extension by default."),
+        Meta(
+            description="What its ids begin with, before a dot; the file's name without extension by default."
+        ),
     ] = msgspec.field(default=UNSET, name="as")
     vars: Annotated[
         dict[str, Scalar], Meta(description="Values for variables that it declares, instead of its own.")
@@ -35,7 +37,8 @@ class Fields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
     version: Annotated[Literal[1], Meta(description="The version of the format.")]
     assertions: Annotated[
-        list[dict[str, Any]], Meta(description="What must hold; may be left out where documents are included.")
+        list[dict[str, Any]],
+        Meta(description="What must hold; may be left out where documents are included."),
     ] = []
     name: Annotated[str | None, Meta(description="A name for people and programs.")] = None
     title: Annotated[str | None, Meta(description="What it is about, in a few words.")] = None

@@ -13,9 +13,9 @@ import msgspec
 
 from averment._version import __version__
 from averment.assertions.base import Status
+from averment.documents import Place
 from averment.errors import ExitCode
-from averment.text.jsontext import pretty
-from averment.text.source import Position
+from averment.text.jsontext import pretty_known
 
 __all__ = ["Envelope", "Result"]
 
@@ -28,7 +28,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         kind: its kind.
         status: the verdict.
         common: what the document says of the assertion: dimension, severity, tags, owner, description.
-        at: where the assertion stands in the document, 1-based.
+        at: where the assertion stands in the document, or in a file that it includes, 1-based.
         details: fields of the kind, in their order.
         turns: indexes of the turns it rests on, 0-based as in the transcript.
         tool_calls: ids of the tool calls it rests on.
@@ -43,7 +43,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     kind: str
     status: Status
     common: Mapping[str, Any]
-    at: Position | None = None
+    at: Place | None = None
     details: Mapping[str, Any] = {}
     turns: Sequence[int] = ()
     tool_calls: Sequence[str] = ()
@@ -74,17 +74,25 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         entry: dict[str, Any] = {"id": self.id, "kind": self.kind, "deterministic": True, **self.common}
         if self.at is not None:
             entry["at"] = {"line": self.at.line, "column": self.at.column}
-        entry.update(self.details)
-        grounds = {"turns": self.turns, "tool_calls": self.tool_calls, "span_ids": self.span_ids}
-        entry.update({name: list(found) for name, found in grounds.items() if found})
+            if self.at.file is not None:
+                entry["at"]["file"] = self.at.file
+        if self.details:
+            entry.update(self.details)
+        if self.turns:
+            entry["turns"] = list(self.turns)
+        if self.tool_calls:
+            entry["tool_calls"] = list(self.tool_calls)
+        if self.span_ids:
+            entry["span_ids"] = list(self.span_ids)
         entry["status"] = self.status.value
-        said = {
-            "code": self.code,
-            "evidence_gap": self.evidence_gap,
-            "reason": self.reason,
-            "public_reason": self.public_reason,
-        }
-        entry.update({name: value for name, value in said.items() if value is not None})
+        if self.code is not None:
+            entry["code"] = self.code
+        if self.evidence_gap is not None:
+            entry["evidence_gap"] = self.evidence_gap
+        if self.reason is not None:
+            entry["reason"] = self.reason
+        if self.public_reason is not None:
+            entry["public_reason"] = self.public_reason
         return entry
 
 
@@ -167,7 +175,7 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
 
     def to_json(self, *, compat: bool = False) -> bytes:
         """The envelope's canonical bytes: two-space indent, fixed key order, UTF-8, a final newline."""
-        return pretty(self.to_dict(compat=compat))
+        return pretty_known(self.to_dict(compat=compat))
 
     def _note(self) -> str:
         counts = self.counts()

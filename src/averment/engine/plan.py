@@ -10,11 +10,10 @@ import msgspec
 from msgspec import UNSET
 
 from averment.assertions.base import Assertion, Check, Finding
-from averment.documents import Document
+from averment.documents import Document, Place
 from averment.evidence.view import ROLE_ALIASES, Roles, View
 from averment.policies import Policy
 from averment.text.patterns import Pattern, PatternSet, compile_pattern
-from averment.text.source import Position
 
 __all__ = ["Entry", "Plan", "compile_plan"]
 
@@ -23,11 +22,12 @@ class Entry(msgspec.Struct, frozen=True):
     """One assertion, ready to be checked."""
 
     assertion: Assertion
+    kind: str
     check: Check
     premises: tuple[str, ...]
     applies: Callable[[View], Finding | None] | None
     common: dict[str, Any]
-    at: Position | None
+    at: Place | None
 
 
 class Plan:
@@ -49,6 +49,7 @@ class Plan:
         self.entries: Sequence[Entry] = [
             Entry(
                 assertion,
+                str(assertion.__struct_config__.tag),
                 assertion.compile(self),
                 assertion.premises(),
                 _applies(assertion),

@@ -5,6 +5,7 @@ Whatever stems from evidence passes through here on its way out, so here it is r
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,7 +18,7 @@ from averment.engine.plan import Entry, Plan, compile_plan
 from averment.errors import Problem, UsageError
 from averment.evidence import Evidence
 from averment.evidence.view import View
-from averment.text.pii import redact
+from averment.text.pii import Clean, redact
 
 __all__ = ["judge_alone", "run", "run_plan"]
 
@@ -110,18 +111,22 @@ def _judge(entry: Entry, view: View, earlier: Mapping[str, Finding]) -> Finding:
 
 
 def _result(entry: Entry, finding: Finding, view: View) -> Result:
-    spans = view.spans
-    indexes = {call.position for call in finding.calls if call.position is not None} | set(finding.spans)
+    tool_calls: list[str] = []
+    span_ids: list[str] = []
+    if finding.calls or finding.spans:
+        indexes = {call.position for call in finding.calls if call.position is not None} | {*finding.spans}
+        tool_calls = list(dict.fromkeys(redact(call.id) for call in finding.calls))
+        span_ids = [redact(view.spans[index].id) for index in sorted(indexes)]
     return Result(
         id=entry.assertion.id,
-        kind=type(entry.assertion).__struct_config__.tag,  # type: ignore[arg-type]
+        kind=entry.kind,
         status=finding.status,
         common=entry.common,
         at=entry.at,
         details=_redacted(finding.details) if finding.details else {},
         turns=finding.turns,
-        tool_calls=list(dict.fromkeys(redact(call.id) for call in finding.calls)),
-        span_ids=[redact(spans[index].id) for index in sorted(indexes)],
+        tool_calls=tool_calls,
+        span_ids=span_ids,
         code=None if finding.code is None else finding.code.value,
         evidence_gap=None if finding.gap is None else _gap(finding.gap, view),
         reason=None if finding.reason is None else _bounded(redact(finding.reason()), _MAX_REASON),
@@ -138,14 +143,20 @@ def _gap(gap: Gap, view: View) -> dict[str, str]:
 
 
 def _redacted(value: Any) -> Any:
-    """The value with every text in it redacted, whatever its depth."""
+    """The value with every text in it redacted, whatever its depth; it must be a JSON value."""
     if isinstance(value, str):
         return redact(value)
-    if isinstance(value, Mapping):
+    if value is None or isinstance(value, int):
+        return value
+    if isinstance(value, Clean):
+        return value
+    if isinstance(value, dict):
         return {name: _redacted(item) for name, item in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return [_redacted(item) for item in value]
-    return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    raise TypeError(f"a result holds {type(value).__name__}, which is no JSON value")
 
 
 def _bounded(text: str, limit: int) -> str:

@@ -193,12 +193,12 @@ class Evidence:
     def sha256(self) -> str:
         """The digest `sha256:...` of what was recorded: the model as canonical JSON, without `sources` and `loc`."""
         if self._sha256 is None:
-            self._sha256 = jsontext.sha256(jsontext.canonical_struct(_content(self._model)))
+            self._sha256 = jsontext.sha256(jsontext.canonical_known(_content(self._model)))
         return self._sha256
 
     def to_json(self) -> bytes:
         """The evidence as canonical JSON, schema averment.evidence.v1; reading it back gives the same bytes."""
-        return jsontext.canonical_struct(self._model)
+        return jsontext.canonical_known(self._model)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Structs leave out fields that are the very object of their default, which a pickle would not restore.

@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
-from averment.evidence.model import EvidenceModel, Span, ToolCall, Turn
+from averment.evidence.model import ChannelCoverage, EvidenceModel, Span, ToolCall, Turn
 from averment.state import Fixture
 from averment.text.patterns import Pattern, PatternSet
-from averment.text.pii import redact
+from averment.text.pii import redact, suspicious
 
 __all__ = ["ROLE_ALIASES", "Event", "Roles", "View"]
 
@@ -25,6 +25,7 @@ ROLE_ALIASES: Mapping[str, Sequence[str]] = {
 }
 """Role names that mean the same (difference 14 of assert-v1.md); a document's `roles:` replaces the table."""
 
+_MISSING = frozenset({"absent", "unreadable"})
 _INCOMPLETE = frozenset({"truncated", "partial", "redacted"})
 
 
@@ -46,7 +47,7 @@ class Roles:
         return self._canonical.get(folded, folded)
 
 
-class Event(msgspec.Struct, frozen=True):
+class Event(msgspec.Struct, frozen=True, gc=False):
     """One thing that happened: a turn or a span, by its index, with the tool call that the span is."""
 
     turn: int | None
@@ -71,6 +72,7 @@ class View:
         self._order = order
         self._roles = roles
         self._turns_of: dict[str, list[int]] = {}
+        self._events: dict[tuple[bool, bool], Sequence[Event]] = {}
 
     @property
     def turns(self) -> Sequence[Turn]:
@@ -94,6 +96,17 @@ class View:
         return sorted(range(len(spans)), key=lambda index: spans[index].start_ns or 0)
 
     @cached_property
+    def _of_type(self) -> dict[str, list[int]]:
+        of_type: dict[str, list[int]] = {}
+        for index in self.trace:
+            of_type.setdefault(self.spans[index].type, []).append(index)
+        return of_type
+
+    def spans_of(self, span_type: str) -> Sequence[int]:
+        """Indexes of the spans of that type, in trace order."""
+        return self._of_type.get(span_type, ())
+
+    @cached_property
     def calls(self) -> Sequence[ToolCall]:
         """All tool calls, in trace order; calls that no span shows come last, in theirs by the same rule."""
         calls = self.model.calls or ()
@@ -106,6 +119,11 @@ class View:
 
     def events(self, *, turns: bool, spans: bool) -> Sequence[Event]:
         """What happened: the turns, then the trace (spans, and behind them the calls that no span shows)."""
+        if (turns, spans) not in self._events:
+            self._events[turns, spans] = self._happened(turns=turns, spans=spans)
+        return self._events[turns, spans]
+
+    def _happened(self, *, turns: bool, spans: bool) -> list[Event]:
         said = [Event(index, None, None) for index in range(len(self.turns))] if turns else []
         if not spans:
             return said
@@ -121,7 +139,7 @@ class View:
         Both have a common order only when everything in them has a start time on the same clock; None when not.
         """
         events = self.events(turns=turns, spans=spans)
-        if len({event.turn is None for event in events}) < 2:
+        if not (turns and spans) or len({event.turn is None for event in events}) < 2:
             return events
         clock = _common_clock(self._thing(event) for event in events)
         # What a monotonic clock calls zero is known to its own source alone.
@@ -150,21 +168,35 @@ class View:
 
     def hits(self, pattern: Pattern, role: str | None = None) -> list[int]:
         """Indexes of the turns in which the pattern is found, ascending; only turns of `role`, when given."""
-        found = self._hits[pattern]
-        if role is None or not found:
-            return found
-        of_role = set(self.turns_of(role))
-        return [index for index in found if index in of_role]
+        return self._of_role(self._hits[pattern], role)
+
+    def suspects(self, role: str | None = None) -> list[int]:
+        """Indexes of the turns that may hold personal data, ascending; in the others no detector can find any."""
+        return self._of_role(self._suspects, role)
+
+    def _of_role(self, indexes: list[int], role: str | None) -> list[int]:
+        if role is None or not indexes:
+            return indexes
+        role_at = self._role_at
+        return [index for index in indexes if role_at[index] == role]
+
+    @cached_property
+    def _suspects(self) -> list[int]:
+        return [index for index, turn in enumerate(self.turns) if suspicious(turn.text)]
+
+    @cached_property
+    def _role_at(self) -> list[str | None]:
+        """The canonical role of each turn."""
+        named = [turn.role_raw for turn in self.turns]
+        canonical = {name: self._roles.canonical(name) for name in set(named)}
+        return [canonical[name] for name in named]
 
     def turns_of(self, role: str | None) -> Sequence[int]:
         """Indexes of the turns of a role, by its canonical name; every turn for None."""
         if role is None:
             return range(len(self.turns))
         if role not in self._turns_of:
-            canonical = self._roles.canonical
-            self._turns_of[role] = [
-                i for i, turn in enumerate(self.turns) if canonical(turn.role_raw) == role
-            ]
+            self._turns_of[role] = [index for index, name in enumerate(self._role_at) if name == role]
         return self._turns_of[role]
 
     @cached_property
@@ -192,11 +224,22 @@ class View:
     @cached_property
     def redacted_transcript(self) -> list[dict[str, Any]]:
         """Every turn as `{role, text, start?, end?}` (seconds), with all personal data removed."""
-        return [_redacted(turn) for turn in self.turns]
+        role = {name: name and redact(name) for name in {turn.role_raw for turn in self.turns}}
+        redacted = []
+        for turn in self.turns:
+            entry: dict[str, Any] = {"role": role[turn.role_raw], "text": turn.text}
+            if turn.start_ns is not None:
+                entry["start"] = _seconds(turn.start_ns)
+            if turn.end_ns is not None:
+                entry["end"] = _seconds(turn.end_ns)
+            redacted.append(entry)
+        for index in self._suspects:
+            redacted[index]["text"] = redact(self.turns[index].text)
+        return redacted
 
     def coverage(self, channel: str) -> tuple[str, str | None]:
         """The state of a channel, and why, as the reader reported it."""
-        entry = getattr(self.model.coverage, channel)
+        entry: ChannelCoverage = getattr(self.model.coverage, channel)
         return entry.state, entry.reason
 
     def source_format(self, channel: str) -> str | None:
@@ -208,11 +251,11 @@ class View:
 
     def is_missing(self, channel: str) -> bool:
         """Whether the channel can answer nothing at all: absent or unreadable."""
-        return self.coverage(channel)[0] in {"absent", "unreadable"}
+        return getattr(self.model.coverage, channel).state in _MISSING
 
     def is_incomplete(self, channel: str) -> bool:
         """Whether the channel may lack things that happened, so that not finding one proves nothing."""
-        return self.coverage(channel)[0] in _INCOMPLETE
+        return getattr(self.model.coverage, channel).state in _INCOMPLETE
 
 
 def _common_clock(things: Iterable[Turn | Span | ToolCall]) -> str | None:
@@ -225,18 +268,5 @@ def _common_clock(things: Iterable[Turn | Span | ToolCall]) -> str | None:
     return clock
 
 
-def _redacted(turn: Turn) -> dict[str, Any]:
-    entry: dict[str, Any] = {
-        "role": None if turn.role_raw is None else redact(turn.role_raw),
-        "text": redact(turn.text),
-    }
-    if turn.start_ns is not None:
-        entry["start"] = _seconds(turn.start_ns)
-    if turn.end_ns is not None:
-        entry["end"] = _seconds(turn.end_ns)
-    return entry
-
-
 def _seconds(nanoseconds: int) -> int | float:
-    whole, rest = divmod(nanoseconds, 1_000_000_000)
-    return whole if rest == 0 else nanoseconds / 1_000_000_000
+    return nanoseconds / 1_000_000_000 if nanoseconds % 1_000_000_000 else nanoseconds // 1_000_000_000

@@ -32,6 +32,7 @@ __all__ = [
     "PolicyShelf",
     "Rule",
     "bundled_names",
+    "bundled_text",
     "load_policy",
     "read_policy",
 ]
@@ -76,6 +77,12 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def bundled_names() -> list[str]:
     """The names of the policies that come with averment."""
     return sorted(name.removesuffix(".yaml") for name in os.listdir(_BUNDLED) if name.endswith(".yaml"))
+
+
+def bundled_text(name: str) -> bytes:
+    """The text of a policy that comes with averment; the name is one of `bundled_names()`."""
+    with open(os.path.join(_BUNDLED, f"{name}.yaml"), "rb") as file:
+        return file.read()
 
 
 class PolicyNotFoundError(Exception):
@@ -193,5 +200,4 @@ def _read(folder: str, pack_path: str) -> bytes:
 
 @cache
 def _bundled(name: str) -> Policy:
-    with open(os.path.join(_BUNDLED, f"{name}.yaml"), "rb") as file:
-        return read_policy(read_source(file.read(), name=f"{name}.yaml"))
+    return read_policy(read_source(bundled_text(name), name=f"{name}.yaml"))

@@ -9,7 +9,7 @@ import msgspec
 from averment.assertions import KINDS, kind
 from averment.assertions.base import Status
 from averment.assertions.codes import Code
-from averment.documents.document import Fields
+from averment.documents.fields import Fields
 from averment.evidence.model import EvidenceModel
 
 __all__ = ["schema"]
@@ -147,7 +147,12 @@ def _envelope() -> dict[str, Any]:
             "owner": text,
             "description": text,
             "at": closed(
-                {"line": {"type": "integer", "minimum": 1}, "column": {"type": "integer", "minimum": 1}}
+                {
+                    "line": {"type": "integer", "minimum": 1},
+                    "column": {"type": "integer", "minimum": 1},
+                    "file": text,
+                },
+                ("file",),
             ),
             "met": count,
             "of": count,

@@ -54,7 +54,7 @@ def render(
     for index in _worst_first(envelope.results):
         result = envelope.results[index]
         premises = [results[name] for name in document.assertions[index].premises()]
-        lines += [*_card(result, premises, document, evidence, paint), ""]
+        lines += [*_card(result, premises, document.file_name(index), evidence, paint), ""]
     lines += _tally(envelope, paint)
     return "\n".join(lines) + "\n"
 
@@ -89,11 +89,11 @@ def _worst_first(results: Sequence[Result]) -> list[int]:
 def _card(
     result: Result,
     premises: Sequence[Result],
-    document: Document,
+    file: str,
     evidence: EvidenceModel,
     paint: Callable[[str, str], str],
 ) -> Iterator[str]:
-    place = f"{document.display_name}:{result.at.line}" if result.at else document.display_name
+    place = f"{file}:{result.at.line}" if result.at else file
     about = " · ".join(
         part
         for part in (

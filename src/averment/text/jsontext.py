@@ -28,10 +28,11 @@ __all__ = [
     "JSONProblem",
     "NonFinite",
     "canonical",
-    "canonical_struct",
+    "canonical_known",
     "decode",
     "digest",
     "pretty",
+    "pretty_known",
     "sha256",
 ]
 
@@ -183,15 +184,17 @@ def canonical(value: Any) -> bytes:
     Raises:
         JSONProblem: for NaN and infinities, keys that are not strings, and what JSON has no form for.
     """
-    return _encoded(_write_sorted, value, sort=True)
+    return _checked(canonical_known, value)
 
 
-def canonical_struct(struct: msgspec.Struct) -> bytes:
-    """Canonical JSON of a struct that is known to hold nothing but JSON values."""
+def canonical_known(value: Any) -> bytes:
+    """Canonical JSON of what is known to hold nothing but JSON values, and may be a struct of them."""
     try:
-        return _write_sorted(struct)
+        return _write_sorted(value)
     except UnicodeEncodeError:
-        return canonical(msgspec.to_builtins(struct, builtin_types=(NonFinite,)))
+        if isinstance(value, msgspec.Struct):
+            value = msgspec.to_builtins(value, builtin_types=(NonFinite,))
+        return _bytes(_spelled(value, sort=True))
 
 
 def sha256(data: bytes) -> str:
@@ -229,11 +232,15 @@ def pretty(value: Any) -> bytes:
     Raises:
         JSONProblem: as `canonical` does.
     """
-    compact = _encoded(_write, value, sort=False)
+    return _checked(pretty_known, value)
+
+
+def pretty_known(value: Any) -> bytes:
+    """JSON for people, of what is known to hold nothing but JSON values."""
     try:
-        return msgspec.json.format(compact, indent=2) + b"\n"
-    except msgspec.DecodeError:  # it reads what it indents, and refuses lone surrogates
-        return _spelled(value, sort=False, line="\n").encode("utf-8", "backslashreplace") + b"\n"
+        return msgspec.json.format(_write(value), indent=2) + b"\n"
+    except UnicodeEncodeError:
+        return _bytes(_spelled(value, sort=False, line="\n")) + b"\n"
 
 
 class _Text:
@@ -336,13 +343,9 @@ def _notes(
     return tuple(duplicates), tuple(non_finite)
 
 
-def _encoded(write: Callable[[Any], bytes], value: Any, *, sort: bool) -> bytes:
+def _checked(write: Callable[[Any], bytes], value: Any) -> bytes:
     try:
-        try:
-            written = write(value)
-        except UnicodeEncodeError:
-            # Nothing but a lone surrogate lacks a form in UTF-8, and `\udXXX` is JSON's escape for it.
-            written = _spelled(value, sort=sort).encode("utf-8", "backslashreplace")
+        written = write(value)
         _check(value)
     except TypeError:
         raise JSONProblem("not_json_like", "JSON has no form for a part of the value") from None
@@ -391,6 +394,11 @@ def _spelled(value: Any, *, sort: bool, line: str = "") -> str:
         return ends
     inside = line and line + "  "
     return f"{ends[0]}{inside}{f',{inside}'.join(parts)}{line}{ends[1]}"
+
+
+def _bytes(text: str) -> bytes:
+    # Nothing but a lone surrogate lacks a form in UTF-8, and `\udXXX` is JSON's escape for it.
+    return text.encode("utf-8", "backslashreplace")
 
 
 def _text(text: str) -> str:

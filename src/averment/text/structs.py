@@ -79,9 +79,7 @@ def is_marked(cls: type[msgspec.Struct], path: Path, mark: str) -> bool:
     infos = [_type_info(cls)]
     for step in path:
         infos = [inner for info in infos for member in _members(info) for inner in _inside(member, step)]
-    return any(
-        mark in (getattr(member, "extra", None) or {}) for info in infos for member in _members(info)
-    )
+    return any(mark in (getattr(member, "extra", None) or {}) for info in infos for member in _members(info))
 
 
 def describe(value: object) -> str:
@@ -147,7 +145,7 @@ def _mistakes(value: Any, info: Any, path: Path) -> Iterator[Mistake]:
     """Every way in which `value` does not fit the type that `info` describes."""
     from msgspec import inspect as kinds
 
-    if isinstance(info, kinds.Metadata):
+    while isinstance(info, kinds.Metadata):
         info = info.type
     if isinstance(info, kinds.AnyType):
         return
@@ -224,7 +222,7 @@ def _union_mistakes(value: Any, info: Any, path: Path) -> Iterator[Mistake]:
 def _same_shape(value: Any, info: Any) -> bool:
     from msgspec import inspect as kinds
 
-    if isinstance(info, kinds.Metadata):
+    while isinstance(info, kinds.Metadata):
         info = info.type
     if isinstance(info, kinds.StructType | kinds.DictType):
         return isinstance(value, dict)
@@ -272,7 +270,7 @@ def _type_name(info: Any) -> str:
     """What people call the type: the words after "expected"."""
     from msgspec import inspect as kinds
 
-    if isinstance(info, kinds.Metadata):
+    while isinstance(info, kinds.Metadata):
         info = info.type
     if isinstance(info, kinds.UnionType):
         return " or ".join(dict.fromkeys(_type_name(member) for member in info.types))

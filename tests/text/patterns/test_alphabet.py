@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from averment.text.patterns.alphabet import Alphabet, ascii_mask, case_key, fold, is_caseless
-from averment.text.patterns.tree import Chars
+from averment.text.patterns.tree import Chars, Edge, Look
 
 EVERYTHING = [chr(point) for point in range(sys.maxunicode + 1)]
 ITEMS = st.one_of(
@@ -95,6 +95,53 @@ def test_sets_that_share_a_character_share_an_atom(sets: list[Chars]) -> None:
             if re.match(chars.source, char, chars.flags):
                 shared &= mask
         assert shared
+
+
+TESTS = st.one_of(
+    st.sampled_from(
+        [
+            (Edge(0, 0, kind), f"(?{flags}:{source})" if flags else source)
+            for kind, source, flags in (
+                *((edge, edge, "") for edge in ("^", "$", r"\A", r"\Z", r"\b", r"\B")),
+                ("^m", "^", "m"),
+                ("$m", "$", "m"),
+                (r"\ba", r"\b", "a"),
+                (r"\Ba", r"\B", "a"),
+            )
+        ]
+    ),
+    st.builds(
+        lambda chars, behind, negated: (
+            Look(0, 0, chars, behind, negated),
+            f"(?{'<' * behind}{'!' if negated else '='}{_group(chars)})",
+        ),
+        SETS,
+        st.booleans(),
+        st.booleans(),
+    ),
+)
+
+
+def _group(chars: Chars) -> str:
+    flags = f"{'i' * chars.ignore_case}{'a' * chars.ascii_only}"
+    return f"(?{flags}:{chars.source})"
+
+
+@settings(deadline=None, max_examples=200)
+@given(TESTS, st.text(st.sampled_from(SAMPLE), max_size=3))
+def test_what_stands_around_a_test_is_missed_nowhere(test: tuple[Edge | Look, str], text: str) -> None:
+    """Where a test holds, one of its pairs has what stands before and after."""
+    node, source = test
+    only = [Chars(1, 1, ((ord(char), ord(char)),), False, False, False) for char in text]
+    alphabet = Alphabet(
+        [*only, *([node.body] if isinstance(node, Look) and isinstance(node.body, Chars) else [])]
+    )
+    masks = [alphabet.outside, *map(alphabet.mask, only), alphabet.outside]
+    pattern = re.compile(source)
+    for place in range(len(text) + 1):
+        if pattern.match(text, place):
+            left, right = masks[place : place + 2]
+            assert any(left & before and right & after for before, after in alphabet.around(node))
 
 
 @pytest.mark.parametrize(("text", "folded"), [("ABC", "abc"), ("\u212aſİı", "ksii"), ("退 É", "退 é")])

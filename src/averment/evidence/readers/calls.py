@@ -104,7 +104,7 @@ def outcome(span: Span, result: Any) -> tuple[ToolCallStatus, Any]:
         error is not UNSET
         or ok is False
         or any(
-            type(code) is int and code >= 400
+            type(code) in _NUMBERS and code >= 400
             for code in (written, span.field("status_code", "http.status_code"))
         )
         or (type(result) is dict and result.get("isError") is True)

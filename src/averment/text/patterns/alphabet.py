@@ -50,7 +50,10 @@ def fold(text: str) -> str:
 
     Caseless characters stay; all others may become anything.
     """
-    return text.lower() if text.isascii() else text.translate(_PARTNERS).lower()
+    if not text.isascii():
+        for point, letter in _PARTNERS.items():
+            text = text.replace(chr(point), letter)
+    return text.lower()
 
 
 def ascii_mask(chars: Chars) -> int:

@@ -29,9 +29,6 @@ __all__ = ["LiteralGate", "NoGateError", "PatternSet", "Re2Gate"]
 _SEARCHES_BEFORE_RE2 = 50_000
 """Searches (of one pattern in one text) after which RE2's automaton pays: it takes some milliseconds to build."""
 
-_TEXTS_AT_ONCE = 64
-"""Texts that the literals are looked for in together."""
-
 _RE2_MEMORY = 64 << 20
 """Bytes that RE2 may use for its automaton. When they don't suffice it names no pattern, not even the sentinel."""
 
@@ -62,9 +59,10 @@ class PatternSet:
                 with contextlib.suppress(NoGateError):
                     self._gate = Re2Gate(self._patterns)
         found: list[list[int]] = [[] for _ in self._patterns]
-        for number, candidates in enumerate(self._gate.candidates(texts)):
-            for candidate in candidates:
-                if self._patterns[candidate].test(texts[number]):
+        candidates = self._gate.candidates
+        for number, text in enumerate(texts):
+            for candidate in candidates(text):
+                if self._patterns[candidate].test(text):
                     found[candidate].append(number)
         return found
 
@@ -84,16 +82,14 @@ class LiteralGate:
             if not literals:
                 self._always.append(number)
 
-    def candidates(self, texts: Sequence[str]) -> Iterator[Iterable[int]]:
-        """For each text the patterns with a literal that stands in it, and those without one."""
-        for start in range(0, len(texts), _TEXTS_AT_ONCE):
-            folded = [fold(text) for text in texts[start : start + _TEXTS_AT_ONCE]]
-            # Most literals stand in none of the texts, which is found out in one go.
-            together = "\n".join(folded)
-            present = [item for item in self._numbers.items() if item[0] in together]
-            for text in folded:
-                found = [number for literal, numbers in present if literal in text for number in numbers]
-                yield dict.fromkeys(self._always + found)
+    def candidates(self, text: str) -> Iterable[int]:
+        """The patterns with a literal that stands in the text, and those without one."""
+        folded = fold(text)
+        found = dict.fromkeys(self._always)
+        for literal, numbers in self._numbers.items():
+            if literal in folded:
+                found.update(dict.fromkeys(numbers))
+        return found
 
 
 class NoGateError(Exception):
@@ -135,17 +131,14 @@ class Re2Gate:
         except error as problem:
             raise NoGateError from problem
 
-    def candidates(self, texts: Sequence[str]) -> Iterator[Iterable[int]]:
-        """For each text the patterns that RE2 names, and those that it can't take."""
-        match = self._set.Match
-        for text in texts:
-            named = match(text.encode("utf-8", "surrogatepass")) or ()
-            if 0 not in named:
-                yield self._all
-            elif len(named) == 1:
-                yield self._always
-            else:
-                yield self._always + [self._numbers[place] for place in named if place]
+    def candidates(self, text: str) -> Iterable[int]:
+        """The patterns that RE2 names, and those that it can't take."""
+        named = self._set.Match(text.encode("utf-8", "surrogatepass")) or ()
+        if 0 not in named:
+            return self._all
+        if len(named) == 1:
+            return self._always
+        return self._always + [self._numbers[place] for place in named if place]
 
 
 def _expression(node: Node) -> str:

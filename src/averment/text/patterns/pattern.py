@@ -94,7 +94,7 @@ class PatternError(ValueError):
 
 
 class Pattern:
-    """A pattern that `compile_pattern` made; equal to any other with the same source and case.
+    """A pattern that `compile_pattern` made, the same object for the same source and case while it is remembered.
 
     Attributes:
         source: the pattern as written.
@@ -136,14 +136,6 @@ class Pattern:
 
     def __repr__(self) -> str:
         return f"<{self.tier} pattern {self.source!r}{' ignoring case' if self.ignore_case else ''}>"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Pattern):
-            return NotImplemented
-        return self.source == other.source and self.ignore_case == other.ignore_case
-
-    def __hash__(self) -> int:
-        return hash((self.source, self.ignore_case))
 
     def compiled(self) -> re.Pattern[str]:
         """`re`'s own pattern, compiled for the first search: a document that is only checked needs none."""

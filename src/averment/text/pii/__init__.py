@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from averment.text.pii._scan import DETECTORS, MARKER, Hit, find, redact
+from averment.text.pii._scan import DETECTORS, MARKER, Clean, Hit, find, redact, suspicious
 
-__all__ = ["DETECTORS", "MARKER", "Hit", "find", "redact"]
+__all__ = ["DETECTORS", "MARKER", "Clean", "Hit", "find", "redact", "suspicious"]

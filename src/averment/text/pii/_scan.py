@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from averment.text.pii import card, email, phone, ssn
 from averment.text.pii._ranges import Detector, merge
 
-__all__ = ["DETECTORS", "MARKER", "Hit", "find", "redact"]
+__all__ = ["DETECTORS", "MARKER", "Clean", "Hit", "find", "redact", "suspicious"]
 
 DETECTORS: Mapping[str, Detector] = MappingProxyType(
     {"ssn": ssn.find, "card_luhn": card.find, "email": email.find, "phone": phone.find}
@@ -25,6 +25,7 @@ MARKER = "[REDACTED]"
 """What stands in the place of personal data. No detector finds anything in it, or across it."""
 
 _DIGIT = re.compile(r"\d")
+_HARMLESS = bytes(byte for byte in range(128) if byte not in b"@0123456789")
 _FEWEST_DIGITS = 9
 """A social security number has nine digits, a telephone number ten, a card at least thirteen."""
 
@@ -43,6 +44,10 @@ class Hit(NamedTuple):
     end: int
 
 
+class Clean(dict[str, Any]):
+    """Values without personal data, redacted once for all: what a document says, and results repeat."""
+
+
 def find(text: str, detectors: Sequence[str]) -> list[Hit]:
     """Personal data in `text`: in the order of `detectors`, each from left to right.
 
@@ -52,7 +57,7 @@ def find(text: str, detectors: Sequence[str]) -> list[Hit]:
         KeyError: a name is not in `DETECTORS`.
     """
     chosen = [(name, DETECTORS[name]) for name in detectors]
-    if not _suspicious(text):
+    if not suspicious(text):
         return []
     return [Hit(name, start, end) for name, detect in chosen for start, end in detect(text)]
 
@@ -65,7 +70,7 @@ def redact(text: str) -> str:
     """
     # One pass is not enough: a removed number can free the address it was glued to ("a@b.com4111..."). Numbers free
     # no numbers, since none of them touches a digit, and so the passes are few.
-    while _suspicious(text) and (
+    while suspicious(text) and (
         ranges := merge(found for detect in DETECTORS.values() for found in detect(text))
     ):
         pieces: list[str] = []
@@ -77,10 +82,12 @@ def redact(text: str) -> str:
     return text
 
 
-def _suspicious(text: str) -> bool:
+def suspicious(text: str) -> bool:
     """Whether the text holds what every hit holds, an at sign or nine digits: most text does not."""
-    if "@" in text:
-        return True
-    if text.isascii():  # deleting bytes is the fastest way to count some of them
-        return len(text) - len(text.encode().translate(None, b"0123456789")) >= _FEWEST_DIGITS
-    return len(_DIGIT.findall(text)) >= _FEWEST_DIGITS
+    if len(text) < _FEWEST_DIGITS:
+        return "@" in text
+    # Deleting bytes is the fastest way to find some of them.
+    kept = text.encode("utf-8", "surrogatepass").translate(None, _HARMLESS)
+    if len(kept) < _FEWEST_DIGITS:
+        return b"@" in kept
+    return b"@" in kept or text.isascii() or len(_DIGIT.findall(text)) >= _FEWEST_DIGITS
