@@ -226,6 +226,9 @@ MISPLACED = [
     ("sequence", "steps: [{tool: t}], unordered: true", "strict: true"),
     ("sequence", "steps: [{tool: t", "role: agent}]"),
     ("phrase", "regex: x", "abscent: true"),
+    ("count", "tool: t, count: 1", "per: occurrence"),
+    ("latency", "tool: t, max_ms: 1", "where: {a: 1}"),
+    ("entity_accuracy", "reference: {a: 1}", "call: first"),
 ]
 """A kind, fields that are right, and one that says nothing or too much beside them."""
 
@@ -247,6 +250,8 @@ def test_a_field_that_is_out_of_place_is_told_at_its_name(name: str, right: str,
         ("kind: sequence, steps: [{phrase: '", "ab("),
         ("kind: sequence, steps: [{http: {url_matches: '", "ab("),
         ("kind: outcome, all_of: [{phrase: '", "ab("),
+        ("kind: count, count: 1, phrase: '", "ab("),
+        ("kind: order, before: x, after: '", "ab("),
         ("kind: tool_call, name: t, args: {a: {$regex: '", "ab("),
         ("kind: formula, expr: '", "a1&"),
     ],

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 import averment
 from averment.assertions.measuring import Sample, Times, exact, number, statistic
+from averment.evidence.view import Roles, View
+from averment.text.patterns import PatternSet
 
 
 @pytest.mark.parametrize(
@@ -46,9 +48,6 @@ SPEECH = st.lists(
 
 
 def _times(speech: list[tuple[str, int, int]]) -> Times:
-    from averment.evidence.view import Roles, View
-    from averment.text.patterns import PatternSet
-
     transcript = [
         {"role": role, "text": "", "start": start, "end": start + length} for role, start, length in speech
     ]

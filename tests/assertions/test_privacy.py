@@ -143,6 +143,12 @@ NOSY = [
     formula("a0 and a1"),
     formula("a9"),
     phrase("nothing", when="a0"),
+    {"kind": "entity_accuracy", "reference": {"a": 1, "b": {"$exists": True}}},
+    {"kind": "count", "tool": "t", "args_subset": {"a": {"$type": "string"}}, "count": 5},
+    {"kind": "count", "phrase": MARK, "per": "occurrence", "count": 0},
+    {"kind": "order", "before": "nothing", "after": "hello", "guard": True},
+    {"kind": "latency", "tool": "t", "max_ms": 1},
+    {"kind": "latency", "measure": "silence", "max_ms": 1},
 ]
 """Checks of every kind that go wrong in as many ways as there are."""
 
@@ -197,7 +203,13 @@ def test_numbers_are_personal_data_too(envelope_of: Fixture) -> None:
     """A card that is a JSON number is shown no more than one that is text."""
     trace = [{"type": "tool_call", "name": "t", "arguments": {"a": 4111111111111111}}]
     rows = {"r": [{"a": 4111111111111111}]}
-    envelope = envelope_of([tool_call(name="t", args={"a": 1}), state()], trace=trace, state=rows)
+    checks = [
+        tool_call(name="t", args={"a": 1}),
+        state(),
+        {"kind": "entity_accuracy", "reference": {"a": 1}},
+        {"kind": "latency", "field": "a", "max": 1},
+    ]
+    envelope = envelope_of(checks, trace=trace, state=rows, timing=rows["r"])
     assert "4111" not in json.dumps(envelope)
 
 
@@ -224,3 +236,12 @@ def test_only_safe_names_stand_in_public_reasons(name: str, is_safe: bool) -> No
     """Section 9 of the reference: ASCII letters, digits and three signs, and no word of YAML."""
     assert safe(name) == (name if is_safe else None)
     assert safe(None) is None
+
+
+def test_a_number_that_is_somebody_s_is_redacted_wherever_a_result_holds_it(envelope_of: Callable[..., Any]) -> None:
+    """A card number kept as a number, or as a key, is no less of one."""
+    card = 4111111111111111
+    rows = {"before": [{"id": 1, "n": 0}], "after": [{"id": 1, "n": {str(card): card, "small": 7}}]}
+    assertion = {"kind": "state_change", "resource": "r", "field": "n", "changed": True}
+    envelope = envelope_of([assertion], state={"r": rows})
+    assert envelope["results"][0]["delta"]["after"] == {"[REDACTED]": "[REDACTED]", "small": 7}

@@ -201,3 +201,9 @@ def test_mistakes_are_told_with_their_places(
 def test_resource_and_expect_are_required(problems_of: Fixture) -> None:
     """Neither has a default."""
     assert problems_of({"kind": "state"}) == [("missing_field", ""), ("missing_field", "")]
+
+
+def test_an_operator_in_a_filter_is_a_mistake(problems_of: Callable[..., Any]) -> None:
+    """Filters select by equality; an operator there would silently select nothing."""
+    assertion = {"kind": "state", "resource": "r", "expect": {"a": 1}, "filters": {"n": {"$gt": 1}}}
+    assert problems_of(assertion) == [("bad_expected_value", "filters.n")]

@@ -62,7 +62,7 @@ Regex = Annotated[
     Meta(
         min_length=1,
         extra={"regex": True},  # variables are escaped where they stand in one
-        description="A regular expression in Python's `re` dialect, searched within one turn; write it in single quotes.",
+        description="A regular expression in Python's `re` dialect; write it in single quotes.",
     ),
 ]
 Role = Annotated[

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import UNSET, Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from averment.assertions import values
 from averment.assertions.base import Assertion, Gap
@@ -26,6 +26,7 @@ __all__ = [
     "arguments_gap",
     "executed",
     "expected_mistakes",
+    "filter_mistakes",
     "match_arguments",
     "match_results",
     "mismatch_list",
@@ -184,6 +185,16 @@ def expected_mistakes(fields: Mapping[str, Any], *, keyed: Iterable[str] = ()) -
                 found=fault.found,
                 nearest=fault.nearest,
                 mend=fault.mend,
+            )
+
+
+def filter_mistakes(filters: Mapping[str, Any] | UnsetType) -> Iterable[Mistake]:
+    """Operators in filters, which select by equality: a record that `$gt` selects would be a guess."""
+    for name, value in () if isinstance(filters, UnsetType) else filters.items():
+        if isinstance(value, dict) and any(key.startswith("$") for key in value):
+            mend = "Filter by a plain value, and put the operator under `expect`."
+            yield Mistake(
+                "bad_expected_value", f"the filter `{name}` has an operator", ("filters", name), mend=mend
             )
 
 

@@ -13,6 +13,7 @@ from averment.assertions.base import (
     Channel,
     Check,
     Earlier,
+    ExpectedFields,
     Finding,
     Gap,
     NonEmpty,
@@ -89,7 +90,7 @@ assertions:
 
     tool: Annotated[NonEmpty | UnsetType, Meta(description="Calls of this tool.")] = UNSET
     args_subset: Annotated[
-        dict[str, Any] | UnsetType, Meta(description="Only calls with these arguments; for `tool`.")
+        ExpectedFields | UnsetType, Meta(description="Only calls with these arguments; for `tool`.")
     ] = UNSET
     span_type: Annotated[NonEmpty | UnsetType, Meta(description="Spans of this type.")] = UNSET
     http: Annotated[HttpExchange | UnsetType, Meta(description="Matching HTTP exchanges.")] = UNSET

@@ -13,6 +13,7 @@ from averment.assertions.base import (
     Channel,
     Check,
     Earlier,
+    ExpectedFields,
     Finding,
     NonEmpty,
     Resolver,
@@ -92,7 +93,7 @@ assertions:
 """
 
     reference: Annotated[
-        dict[str, Any], Meta(min_length=1, description="The right values, by the name of the argument.")
+        ExpectedFields, Meta(min_length=1, description="The right values, by the name of the argument.")
     ]
     require: Annotated[
         Literal["all", "any"], Meta(description="How many keys must be right: all of them, or any.")

@@ -15,6 +15,7 @@ from averment.assertions.base import (
     Channel,
     Check,
     Earlier,
+    ExpectedFields,
     Finding,
     Gap,
     NonEmpty,
@@ -112,7 +113,7 @@ assertions:
     ] = UNSET
     stat: Annotated[Stat, Meta(description="What is compared when there are several values.")] = "max"
     where: Annotated[
-        dict[str, Any] | UnsetType, Meta(description="Only timing events that match; for `field`.")
+        ExpectedFields | UnsetType, Meta(description="Only timing events that match; for `field`.")
     ] = UNSET
     role: Annotated[
         NonEmpty | UnsetType,

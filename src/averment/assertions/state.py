@@ -23,7 +23,7 @@ from averment.assertions.base import (
     passed,
     safe,
 )
-from averment.assertions.calls import expected_mistakes
+from averment.assertions.calls import expected_mistakes, filter_mistakes
 from averment.assertions.codes import Code
 from averment.evidence.view import View
 from averment.policies import PolicyShelf
@@ -77,6 +77,7 @@ assertions:
 
     def mistakes(self, shelf: PolicyShelf) -> Iterable[Mistake]:  # noqa: ARG002
         """Faults of the expected values."""
+        yield from filter_mistakes(self.filters)
         for key, expected in self.expect.items():
             for mistake in expected_mistakes({key: expected}, keyed=(key,)):
                 yield mistake.under("expect")

@@ -23,11 +23,10 @@ from averment.assertions.base import (
     passed,
     safe,
 )
-from averment.assertions.calls import expected_mistakes, mismatch_list, mismatch_text
+from averment.assertions.calls import expected_mistakes, filter_mistakes, mismatch_list, mismatch_text
 from averment.assertions.codes import Code
 from averment.evidence.view import View
 from averment.policies import PolicyShelf
-from averment.text.pii import redact
 from averment.text.structs import Mistake
 
 __all__ = ["StateChange"]
@@ -99,6 +98,7 @@ assertions:
 
     def mistakes(self, shelf: PolicyShelf) -> Iterable[Mistake]:  # noqa: ARG002
         """A change of which nothing is asked, and faults of the expected values."""
+        yield from filter_mistakes(self.filters)
         if self.from_ is UNSET and self.to is UNSET and self.changed is UNSET:
             expected = "at least one of `from`, `to`, `changed`"
             yield Mistake("missing_field", "a state_change must say what is to hold", expected=expected)
@@ -152,7 +152,7 @@ assertions:
                     public,
                     details={"rows": rows},
                 )
-            told = {side: _told(value) for side, value in actual.items() if value is not values.ABSENT}
+            told = {side: value for side, value in actual.items() if value is not values.ABSENT}
             return passed(details={"rows": rows, "delta": {"field": self.field, **told}})
 
         return check
@@ -186,15 +186,3 @@ assertions:
             ),
             "there was no record to compare before and after",
         )
-
-
-def _told(value: Any) -> Any:
-    """The value for `delta`, without personal data in keys and numbers; texts are redacted wherever they stand."""
-    if isinstance(value, dict):
-        return {redact(name): _told(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_told(item) for item in value]
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        written = repr(value)
-        return value if redact(written) == written else redact(written)
-    return value

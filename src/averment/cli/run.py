@@ -2,9 +2,10 @@
 
 Judge conversations by the assertion document DOC: a file, or `policy:NAME` for a bundled one.
 
-With -d every other argument is a CONVERSATION; with --pack DOC may be left out. A CONVERSATION is a JSON file with a transcript, spans, timing and state, whichever it has; single parts
+A CONVERSATION is a JSON file with a transcript, spans, timing and state, whichever it has; single parts
 come from files of their own through the options. `-` is standard input. Several conversations give one
-envelope each, in order, and the worst exit code.
+envelope each, in order, and the worst exit code. With -d every other argument is a CONVERSATION; with
+--pack DOC may be left out.
 
 Examples:
   averment run refunds.yaml call.json

@@ -23,6 +23,8 @@ from averment.text.pii import Clean, redact
 __all__ = ["judge_alone", "run", "run_plan"]
 
 _MAX_PUBLIC = 240
+_IDENTIFYING = 10**8
+"""Numbers below have too few digits to be anybody's."""
 _MAX_REASON = 2000
 
 
@@ -146,16 +148,17 @@ def _redacted(value: Any) -> Any:
     """The value with every text in it redacted, whatever its depth; it must be a JSON value."""
     if isinstance(value, str):
         return redact(value)
-    if value is None or isinstance(value, int):
+    if value is None or isinstance(value, bool) or (isinstance(value, int) and abs(value) < _IDENTIFYING):
         return value
     if isinstance(value, Clean):
         return value
     if isinstance(value, dict):
-        return {name: _redacted(item) for name, item in value.items()}
+        return {redact(name): _redacted(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_redacted(item) for item in value]
-    if isinstance(value, float) and math.isfinite(value):
-        return value
+    if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
+        written = repr(value)
+        return value if redact(written) == written else redact(written)
     raise TypeError(f"a result holds {type(value).__name__}, which is no JSON value")
 
 

@@ -26,6 +26,10 @@ def _document() -> dict[str, Any]:
     classes = [Fields, *(kind(name) for name in KINDS)]
     references, definitions = msgspec.json.schema_components(classes, ref_template="#/$defs/{name}")
     top = definitions.pop("Fields")
+    # Assertions may be left out where documents are included.
+    top["anyOf"] = [
+        {"required": [name], "properties": {name: {"minItems": 1}}} for name in ("assertions", "include")
+    ]
     # One kind is chosen by its name, so that an editor completes and marks its fields and no other kind's.
     top["properties"]["assertions"]["items"] = {
         "type": "object",
