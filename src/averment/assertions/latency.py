@@ -32,7 +32,6 @@ from averment.evidence import model
 from averment.evidence.view import View
 from averment.policies import PolicyShelf
 from averment.text.jsonvalue import is_number
-from averment.text.pii import redact
 from averment.text.structs import Mistake
 
 __all__ = ["Latency"]
@@ -162,7 +161,7 @@ assertions:
                 return _nothing(channel, what)
             value, picked = statistic(measured.samples, self.stat)
             grounds = dict(measured.grounds)
-            details = {shown_as: _shown(value), **measured.details}
+            details = {shown_as: number(value), **measured.details}
             if picked is not None and picked.event is not None:
                 details["event"] = picked.event
             if channel == "transcript":
@@ -175,7 +174,7 @@ assertions:
             return failed(
                 Code.OVER_LIMIT,
                 lambda: (
-                    f"{what}: {self.stat} of {len(measured.samples)} is {_shown(value)}{unit}, "
+                    f"{what}: {self.stat} of {len(measured.samples)} is {number(value)}{unit}, "
                     f"and may be at most {stated}{unit}"
                 ),
                 "a measured value is over its limit",
@@ -266,13 +265,6 @@ def _unmeasured(count: int) -> dict[str, int]:
 
 def _turns(samples: Sequence[Sample]) -> list[int]:
     return sorted({turn for sample in samples for turn in sample.turns})
-
-
-def _shown(value: Fraction) -> int | float | str:
-    """The value as a JSON number, unless it is one that must not be shown, such as a card number."""
-    shown = number(value)
-    written = repr(shown)
-    return shown if redact(written) == written else redact(written)
 
 
 def _nothing(channel: Channel, what: str) -> Finding:

@@ -14,6 +14,9 @@ from averment.assertions.base import Assertion
 __all__ = ["as_markdown", "as_text", "headline"]
 
 
+_EXPECTED = {"expected": "any expected value", "expected_fields": "mapping of expected values"}
+
+
 class _Field(msgspec.Struct, frozen=True):
     name: str
     type: str
@@ -110,6 +113,8 @@ def _type(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
     """A JSON Schema in a few words."""
     if "$ref" in schema:
         name = schema["$ref"].rsplit("/", 1)[-1]
+        if name in _EXPECTED:
+            return _EXPECTED[name]
         return f"{{{', '.join(definitions[name]['properties'])}}}"
     if "enum" in schema:
         return " | ".join(str(value) for value in schema["enum"])
