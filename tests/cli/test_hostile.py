@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from averment.assertions import KINDS
 from averment.cli.main import main
 
 DOCUMENT = """\
@@ -26,8 +27,26 @@ assertions:
   - {id: h, kind: state, resource: r, filters: {k: 1}, expect: {a.b: {$exists: false}, c: [1]}}
   - {id: i, kind: sequence, steps: [{tool: t, args_subset: {a: 1}}, {span_type: handoff, absent: true}, {phrase: x}], strict: true}
   - {id: j, kind: formula, expr: a and not b or 0.5*c + d >= 1}
+  - {id: k, kind: tool_error, name: t, error_matches: 'x|declined'}
+  - {id: l, kind: http_result, method: POST, url_matches: '/r', status: [200, 201], response_subset: {ok: true}}
+  - {id: m, kind: state_change, resource: r, field: a, from: {$exists: true}, to: 1}
+  - {id: n, kind: handoff, to: human, absent: true}
+  - {id: o, kind: dtmf, digits: '8675309', absent: true}
+  - {id: p, kind: termination, reason: done}
+  - {id: q, kind: latency, tool: t, max_ms: 10, stat: p90}
+  - {id: r, kind: latency, field: a.b, max: 1}
+  - {id: s, kind: latency, measure: response_gap, max_ms: 2000}
+  - {id: t, kind: timing_contract, bundle: x}
+  - {id: u, kind: entity_accuracy, reference: {a: 1, k: x}, require: any}
+  - {id: v, kind: count, phrase: 'x+', count: {max: 2}, per: occurrence}
+  - {id: w, kind: order, before: verify, after: balance, guard: true, within: {first: {seconds: 9}}}
+  - {id: x, kind: claim, says: 'refund of (?P<n>\\d+)', tool: t, matches: {n: arguments.a}}
+  - {id: y, kind: judge_rubric, criterion: kind}
+  - {id: z, kind: phrase, regex: hi, applies_if: {labels: {a: {$gt: 1}}}}
 """
 SECRETS = ("4111 1111 1111 1111", "123-45-6789", "jane@example.com", "415-555-0123")
+KEYED = "90817263"
+"""Digits that a caller keys in: no detector knows them, so nothing may print what was keyed."""
 
 _SECRET = st.sampled_from(SECRETS)
 _SCALAR = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6) | _SECRET
@@ -85,7 +104,10 @@ _TURN = st.fixed_dictionaries(
     {}, optional={"role": _VALUE, "text": st.text(max_size=9) | _SECRET, "start": _SCALAR}
 )
 _SPAN = st.fixed_dictionaries(
-    {"type": st.sampled_from(["tool_call", "tool_call", "handoff"]) | _SECRET},
+    {
+        "type": st.sampled_from(["tool_call", "tool_call", "handoff", "http_exchange", "termination"])
+        | _SECRET
+    },
     optional={
         "name": st.sampled_from(["t", "u"]) | _VALUE,
         "arguments": _VALUE,
@@ -98,13 +120,16 @@ _SPAN = st.fixed_dictionaries(
         "attempt": _SCALAR,
     },
 )
+_KEYS = st.fixed_dictionaries(
+    {"type": st.just("dtmf")}, optional={"digits": st.sampled_from([KEYED, "8675309", 5])}
+)
 _ROWS = st.lists(st.dictionaries(st.sampled_from(["k", "a", "c", "a.b"]), _VALUE, max_size=3), max_size=3)
 _CONVERSATION = st.fixed_dictionaries(
     {},
     optional={
         "conversation_id": _SCALAR,
         "transcript": st.lists(_TURN, max_size=4) | _VALUE,
-        "spans": st.lists(_SPAN, max_size=5) | _VALUE,
+        "spans": st.lists(_SPAN | _KEYS, max_size=6) | _VALUE,
         "timing": _VALUE,
         "state": st.fixed_dictionaries({}, optional={"r": _ROWS | _VALUE}) | _VALUE,
         "metadata": st.dictionaries(_KEY, _VALUE, max_size=2) | _VALUE,
@@ -146,6 +171,7 @@ def test_no_conversation_breaks_a_run_or_leaks(
     assert b"internal_error" not in said
     for secret in SECRETS:
         assert secret.encode() not in said
+    assert KEYED.encode() not in said
 
 
 @given(st.binary(max_size=200) | st.text(max_size=100).map(str.encode))
@@ -171,7 +197,15 @@ def test_no_edit_of_a_document_breaks_a_check(
     (folder / "x.yaml").write_text(DOCUMENT[:start] + text + DOCUMENT[start + length :], encoding="utf-8")
     code, said = run(capfdbinary, "check", "x.yaml", "--format", "json")
     report = json.load(io.BytesIO(said))["documents"][0]
-    assert (code == 0) == report["ok"] == (not report["problems"])
+    errors = [problem for problem in report["problems"] if problem.get("severity", "error") == "error"]
+    assert (code == 0) == report["ok"] == (not errors)
     for problem in report["problems"]:
         assert problem["line"] >= 1
         assert problem["column"] >= 1
+
+
+def test_the_document_itself_is_right(folder: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    """The runs above judge something: their document has no mistake, and every kind is in it."""
+    assert (folder / "d.yaml").exists()
+    assert run(capfdbinary, "check", "d.yaml")[0] == 0
+    assert {f"kind: {name}," in DOCUMENT for name in KINDS if name != "human_rubric"} == {True}

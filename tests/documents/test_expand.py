@@ -180,6 +180,12 @@ def test_variables_do_not_nest() -> None:
     assert [problem.code for problem in problems_of(text)] == ["nested_variable"]
 
 
+def test_a_kind_is_never_a_variable() -> None:
+    """Which fields there are, and which of them are patterns, can be read off the document."""
+    text = HEAD + "vars: {k: phrase}\nassertions:\n  - {id: a, kind: '{{k}}', regex: '{{k}}'}\n"
+    assert places(problems_of(text)) == [("unknown_kind", "d.yaml", *at(text, "'{{k}}', "))]
+
+
 def test_an_unused_variable_is_a_warning() -> None:
     """It is told at its name, and the document is right."""
     document = Document.parse(HEAD + "vars:\n  odd: 1\n" + PLAIN.removeprefix(HEAD), name="d.yaml")

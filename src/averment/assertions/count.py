@@ -169,10 +169,9 @@ assertions:
                     calls=seen.unknown,
                     gap=seen.gap,
                 )
-            found = most if most < low else least
             return failed(
                 Code.COUNT_OUT_OF_BOUNDS,
-                lambda: f"{what} happens {times(found)}, and must happen {bounds_text(self.count)}",
+                lambda: f"{what} happens {times(least)}, and must happen {bounds_text(self.count)}",
                 "something happens more or fewer times than allowed",
                 **seen.grounds,
                 details=details,

@@ -133,14 +133,13 @@ assertions:
         if getattr(self, limit) is UNSET:
             yield Mistake("missing_field", f"the field `{limit}` is missing", expected=f"`{limit}`: a number")
         speaks = self.measure in {"response_gap", "overlap"}
-        for field, allowed, needs in (
-            (other, False, f"`{source}`, whose limit is `{limit}`"),
-            ("where", source == "field", "anything but `field`"),
-            ("role", speaks, "anything but `response_gap` and `overlap`"),
+        for field, allowed, why in (
+            (other, False, f"`{other}` is no limit for `{source}`, which has `{limit}`"),
+            ("where", source == "field", "`where` says nothing without `field`"),
+            ("role", speaks, "`role` says nothing but of `response_gap` and `overlap`"),
         ):
             if getattr(self, field) is not UNSET and not allowed:
-                message = f"`{field}` says nothing with {needs}"
-                yield Mistake("fields_exclude", message, (field,), key=True, mend="Remove it.")
+                yield Mistake("fields_exclude", why, (field,), key=True, mend="Remove it.")
         yield from expected_mistakes({"where": self.where})
 
     def compile(self, resolver: Resolver) -> Check:

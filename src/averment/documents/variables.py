@@ -2,7 +2,7 @@
 
 A string that is nothing but `{{name}}` takes the value with its type. Within a longer string the value is text
 (numbers, booleans and null as JSON writes them), and where the string is a regular expression it is escaped, so that it
-matches itself. `{{{{` stands for `{{`. Keys are never touched, and a value is put in as it stands.
+matches itself. `{{{{` stands for `{{`. Keys and `kind` are never touched, and a value is put in as it stands.
 """
 
 from __future__ import annotations
@@ -79,6 +79,8 @@ class Variables:
         return value
 
     def _text(self, item: Item, text: str, path: Path) -> Any:
+        if path == ("kind",):
+            return text  # what its fields are hangs on it
         is_regex = _is_regex(item.value, path)
         alone = _placeholders.fullmatch(text)
         replacements: list[tuple[int, int, str]] = []

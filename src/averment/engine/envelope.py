@@ -19,6 +19,8 @@ from averment.text.jsontext import pretty_known
 
 __all__ = ["Envelope", "Result"]
 
+_COUNTED = {status.value.lower(): status for status in Status}
+
 
 class Result(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One assertion's verdict with its grounds; every text in it that stems from evidence is redacted.
@@ -27,7 +29,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         id: the assertion's id.
         kind: its kind.
         status: the verdict.
-        common: what the document says of the assertion: dimension, severity, tags, owner, description.
+        common: how the result begins in the envelope: id, kind, and what the document says of the assertion
+            (dimension, severity, tags, owner, description, place).
         at: where the assertion stands in the document, or in a file that it includes, 1-based.
         details: fields of the kind, in their order.
         turns: indexes of the turns it rests on, 0-based as in the transcript.
@@ -71,11 +74,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     def to_dict(self) -> dict[str, Any]:
         """The result as it stands in the envelope; what has nothing to say is left out."""
-        entry: dict[str, Any] = {"id": self.id, "kind": self.kind, "deterministic": True, **self.common}
-        if self.at is not None:
-            entry["at"] = {"line": self.at.line, "column": self.at.column}
-            if self.at.file is not None:
-                entry["at"]["file"] = self.at.file
+        entry = dict(self.common)
         if self.details:
             entry.update(self.details)
         if self.turns:
@@ -120,12 +119,10 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
         """What the run says to a gate (definitions, "Exit codes"); warnings and notes never gate."""
         if any(result.code == "internal_error" for result in self.results):
             return ExitCode.INTERNAL
-        gating = {
-            result.status for result in self.results if result.severity == "error" and result.is_applicable
-        }
-        if Status.INCONCLUSIVE in gating and self.inconclusive_policy == "refuse":
+        gating = self.counts()
+        if gating["inconclusive"] and self.inconclusive_policy == "refuse":
             return ExitCode.NO_VERDICT
-        if Status.FAIL in gating or (Status.INCONCLUSIVE in gating and self.inconclusive_policy == "fail"):
+        if gating["fail"] or (gating["inconclusive"] and self.inconclusive_policy == "fail"):
             return ExitCode.NO
         return ExitCode.YES
 
@@ -137,9 +134,9 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
         statuses = [
             result.status
             for result in self.results
-            if (result.severity == "error") is errors and result.is_applicable
+            if (result.common.get("severity", "error") == "error") is errors and result.is_applicable
         ]
-        return {status.value.lower(): statuses.count(status) for status in Status}
+        return {name: statuses.count(status) for name, status in _COUNTED.items()}
 
     def to_dict(self, *, compat: bool = False) -> dict[str, Any]:
         """The envelope as plain values, keys in the order of the format.
@@ -148,6 +145,7 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
             compat: put the redacted transcript into each pii result, as the contract does, instead of a pointer to
                 the one copy.
         """
+        gating = self.counts()
         document: dict[str, Any] = {} if self.document_name is None else {"name": self.document_name}
         entry: dict[str, Any] = {
             "schema": "assert.v1",
@@ -165,11 +163,11 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
         elif self.redacted_transcript is not None:
             entry["redacted_transcript"] = list(self.redacted_transcript)
         entry["summary"] = {
-            "deterministic": self.counts(),
+            "deterministic": gating,
             "not_applicable": sum(not result.is_applicable for result in self.results),
             "warnings": self.counts(errors=False),
             "judge": {"pass": 0, "fail": 0},
-            "note": self._note(),
+            "note": self._note(gating),
         }
         return entry
 
@@ -177,8 +175,7 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
         """The envelope's canonical bytes: two-space indent, fixed key order, UTF-8, a final newline."""
         return pretty_known(self.to_dict(compat=compat))
 
-    def _note(self) -> str:
-        counts = self.counts()
+    def _note(self, counts: Mapping[str, int]) -> str:
         return (
             f"inconclusive_policy {self.inconclusive_policy}: {counts['pass']} pass, {counts['fail']} fail, "
             f"{counts['inconclusive']} inconclusive of {sum(counts.values())} deterministic assertions that gate; "

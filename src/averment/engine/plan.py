@@ -53,8 +53,8 @@ class Plan:
                 assertion.compile(self),
                 assertion.premises(),
                 _applies(assertion),
-                _common(assertion),
-                document.position(index),
+                _common(assertion, place := document.position(index)),
+                place,
             )
             for index, assertion in enumerate(document.assertions)
         ]
@@ -91,8 +91,8 @@ def _applies(assertion: Assertion) -> Callable[[View], Finding | None] | None:
     return applicability(assertion.applies_if)
 
 
-def _common(assertion: Assertion) -> dict[str, Any]:
-    """What the document says of the assertion that results carry along."""
+def _common(assertion: Assertion, place: Place | None) -> dict[str, Any]:
+    """How every result of the assertion begins in the envelope."""
     said = {
         "dimension": assertion.dimension,
         "severity": None if assertion.severity == "error" else assertion.severity,
@@ -100,4 +100,14 @@ def _common(assertion: Assertion) -> dict[str, Any]:
         "owner": assertion.owner,
         "description": assertion.description,
     }
-    return {name: value for name, value in said.items() if value}
+    common: dict[str, Any] = {
+        "id": assertion.id,
+        "kind": assertion.__struct_config__.tag,
+        "deterministic": True,
+        **{name: value for name, value in said.items() if value},
+    }
+    if place is not None:
+        common["at"] = {"line": place.line, "column": place.column}
+        if place.file is not None:
+            common["at"]["file"] = place.file
+    return common

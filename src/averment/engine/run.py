@@ -84,17 +84,24 @@ def judge_alone(plan: Plan, index: int, evidence: Evidence) -> Result:
 def _decide(entry: Entry, view: View, earlier: Mapping[str, Finding]) -> Finding:
     if entry.applies is not None and (finding := entry.applies(view)) is not None:
         return finding
-    unmet = {name: earlier[name].status for name in entry.premises if earlier[name].status is not Status.PASS}
-    if unmet:
-        return inconclusive(
-            Code.SKIPPED,
-            lambda: (
-                f"not checked, because of {', '.join(f'{name} ({status})' for name, status in unmet.items())}"
-            ),
-            "the assertion's precondition did not pass, so it was not checked",
-            details={"skipped": True},
-        )
+    if entry.premises:
+        unmet = {
+            name: earlier[name].status for name in entry.premises if earlier[name].status is not Status.PASS
+        }
+        if unmet:
+            return _skipped(unmet)
     return _judge(entry, view, earlier)
+
+
+def _skipped(unmet: Mapping[str, Status]) -> Finding:
+    return inconclusive(
+        Code.SKIPPED,
+        lambda: (
+            f"not checked, because of {', '.join(f'{name} ({status})' for name, status in unmet.items())}"
+        ),
+        "the assertion's precondition did not pass, so it was not checked",
+        details={"skipped": True},
+    )
 
 
 def _judge(entry: Entry, view: View, earlier: Mapping[str, Finding]) -> Finding:

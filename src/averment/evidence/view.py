@@ -15,7 +15,7 @@ import msgspec
 from averment.evidence.model import ChannelCoverage, EvidenceModel, Span, ToolCall, Turn
 from averment.state import Fixture
 from averment.text.patterns import Pattern, PatternSet
-from averment.text.pii import redact, suspicious
+from averment.text.pii import redact, suspects
 
 __all__ = ["ROLE_ALIASES", "Event", "Roles", "View"]
 
@@ -91,9 +91,12 @@ class View:
         A mixed order would be a guess (difference 15 of assert-v1.md; `spec/evidence.md`, section 0, rule 7).
         """
         spans = self.spans
+        indexes = range(len(spans))
         if _common_clock(spans) is None:
-            return range(len(spans))
-        return sorted(range(len(spans)), key=lambda index: spans[index].start_ns or 0)
+            return indexes
+        starts = [span.start_ns or 0 for span in spans]
+        ordered = sorted(indexes, key=starts.__getitem__)
+        return indexes if ordered == [*indexes] else ordered
 
     @cached_property
     def _of_type(self) -> dict[str, list[int]]:
@@ -110,12 +113,16 @@ class View:
     def calls(self) -> Sequence[ToolCall]:
         """All tool calls, in trace order; calls that no span shows come last, in theirs by the same rule."""
         calls = self.model.calls or ()
-        rank = {index: place for place, index in enumerate(self.trace)}
         shown = [call for call in calls if call.position is not None]
         bare = [call for call in calls if call.position is None]
         if _common_clock(bare) is not None:
             bare.sort(key=lambda call: call.start_ns or 0)
-        return [*sorted(shown, key=lambda call: rank[call.position or 0]), *bare]
+        if isinstance(self.trace, range):
+            shown.sort(key=lambda call: call.position or 0)
+        else:
+            rank = {index: place for place, index in enumerate(self.trace)}
+            shown.sort(key=lambda call: rank[call.position or 0])
+        return [*shown, *bare]
 
     def events(self, *, turns: bool, spans: bool) -> Sequence[Event]:
         """What happened: the turns, then the trace (spans, and behind them the calls that no span shows)."""
@@ -141,7 +148,7 @@ class View:
         events = self.events(turns=turns, spans=spans)
         if not (turns and spans) or len({event.turn is None for event in events}) < 2:
             return events
-        clock = _common_clock(self._thing(event) for event in events)
+        clock = _common_clock([self._thing(event) for event in events])
         # What a monotonic clock calls zero is known to its own source alone.
         if clock is None or (clock == "monotonic" and len(self.model.sources) > 1):
             return None
@@ -182,7 +189,7 @@ class View:
 
     @cached_property
     def _suspects(self) -> list[int]:
-        return [index for index, turn in enumerate(self.turns) if suspicious(turn.text)]
+        return suspects([turn.text for turn in self.turns])
 
     @cached_property
     def _role_at(self) -> list[str | None]:
@@ -258,14 +265,12 @@ class View:
         return getattr(self.model.coverage, channel).state in _INCOMPLETE
 
 
-def _common_clock(things: Iterable[Turn | Span | ToolCall]) -> str | None:
+def _common_clock(things: Sequence[Turn | Span | ToolCall]) -> str | None:
     """The clock by which all of them start, or None when one has no time, or there are several clocks or none."""
-    clock = None
-    for thing in things:
-        if thing.start_ns is None or thing.clock is None or clock not in {None, thing.clock}:
-            return None
-        clock = thing.clock
-    return clock
+    clocks = {thing.clock for thing in things}
+    if len(clocks) != 1 or None in [thing.start_ns for thing in things]:
+        return None
+    return clocks.pop()
 
 
 def _seconds(nanoseconds: int) -> int | float:

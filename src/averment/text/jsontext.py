@@ -135,7 +135,7 @@ def _read_usual(data: bytes | str) -> Decoded | None:
     try:
         raw = data.encode() if isinstance(data, str) else data
         value = msgspec.json.decode(raw)
-        if raw.count(b":") != _write(value).count(b":") or b"\\u003" in raw:
+        if raw.count(b":") != _write(value).count(b":") or (b"\\" in raw and b"\\u003" in raw):
             return None
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None

@@ -269,7 +269,7 @@ def test_occurrences_are_those_of_finditer(source: str, texts: list[str]) -> Non
     if pattern is None:
         return
     automaton = None
-    with contextlib.suppress(TooLargeError, TypeError):  # atomic groups and back-references are for `re` alone
+    with contextlib.suppress(TooLargeError, TypeError):  # `re` alone follows back-references
         automaton = Automaton(pattern.tree.root)
     for text in texts:
         with contextlib.suppress(TooManyStepsError):

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from averment.text.pii._scan import DETECTORS, MARKER, Clean, Hit, find, redact, suspicious
+from averment.text.pii._scan import DETECTORS, MARKER, Clean, Hit, find, redact, suspects
 
-__all__ = ["DETECTORS", "MARKER", "Clean", "Hit", "find", "redact", "suspicious"]
+__all__ = ["DETECTORS", "MARKER", "Clean", "Hit", "find", "redact", "suspects"]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from averment.text.pii import card, email, phone, ssn
 from averment.text.pii._ranges import Detector, merge
 
-__all__ = ["DETECTORS", "MARKER", "Clean", "Hit", "find", "redact", "suspicious"]
+__all__ = ["DETECTORS", "MARKER", "Clean", "Hit", "find", "redact", "suspects"]
 
 DETECTORS: Mapping[str, Detector] = MappingProxyType(
     {"ssn": ssn.find, "card_luhn": card.find, "email": email.find, "phone": phone.find}
@@ -26,6 +26,7 @@ MARKER = "[REDACTED]"
 
 _DIGIT = re.compile(r"\d")
 _HARMLESS = bytes(byte for byte in range(128) if byte not in b"@0123456789")
+_HARMLESS_IN_LISTS = _HARMLESS[1:]
 _FEWEST_DIGITS = 9
 """A social security number has nine digits, a telephone number ten, a card at least thirteen."""
 
@@ -80,6 +81,18 @@ def redact(text: str) -> str:
             kept = end
         text = "".join((*pieces, text[kept:]))
     return text
+
+
+def suspects(texts: Sequence[str]) -> list[int]:
+    """The indexes of the texts that are suspicious, ascending."""
+    kept = "\0".join(texts).encode("utf-8", "surrogatepass").translate(None, _HARMLESS_IN_LISTS).split(b"\0")
+    if len(kept) != len(texts):  # no texts, or one holds a null itself
+        return [index for index, text in enumerate(texts) if suspicious(text)]
+    return [
+        index
+        for index, found in enumerate(kept)
+        if found and (len(found) >= _FEWEST_DIGITS or b"@" in found) and suspicious(texts[index])
+    ]
 
 
 def suspicious(text: str) -> bool:
