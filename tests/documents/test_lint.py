@@ -122,6 +122,12 @@ FIRING = [
     _at("contradiction", "[1]", {**CALL, "args": {"amount": 5}}, NO_CALL),
     _at("contradiction", "[1]", {**CALL, "args": {"n": 5}}, {**NO_CALL, "args": {"n": 5}}),
     _at("contradiction", "[1]", {**CALL, "args_subset": {}}, NO_CALL),
+    _at("contradiction", "[1]", {**NO_CALL, "args_subset": {}}, CALL),
+    _at(
+        "senseless_bounds",
+        "[0].count",
+        {**CALL, "count": {"min": 0}, "never_before": {"tool": "a", "until": "b"}},
+    ),
     _at("contradiction", "[1]", {"kind": "tool_call", "require_order": ["lookup", "refund"]}, NO_CALL),
     _at(
         "contradiction",
@@ -175,6 +181,11 @@ SILENT = {
     "a_bound_of_one": [{**CALL, "count": {"min": 1}}],
     "no_upper_bound_but_an_order": [{**CALL, "require_order": ["a", "b"]}],
     "a_lower_bound_of_nothing_with_an_upper_one": [{**CALL, "count": {"min": 0, "max": 3}}],
+    "no_tool_before_itself_beside_something": [{**CALL, "never_before": {"tool": "a", "until": "a"}}],
+    "an_order_and_no_tool_before_itself": [
+        {"kind": "tool_call", "require_order": ["a"], "never_before": {"tool": "a", "until": "a"}}
+    ],
+    "patterns_for_any_case": [{"kind": "tool_error", "name": "refund", "error_matches": "(?=a)A"}],
     "one_of_two_tools": [{"kind": "tool_call", "never_before": {"tool": "a", "until": "b"}}],
     "an_order_that_may_fail": [{"kind": "order", "before": "a", "after": "b"}],
     "a_limit_of_nothing": [{"kind": "latency", "measure": "overlap", "max_ms": 0}],
@@ -271,6 +282,15 @@ def test_the_nearest_role_is_named() -> None:
     assert "`Agnet`" in problem.message
 
 
+def test_the_earliest_of_several_is_named() -> None:
+    """Of equals, the one that a reader meets first."""
+    problems = lint(
+        _document(CALL, {**CALL, "dimension": "policy"}, NO_CALL, {**NO_CALL, "dimension": "policy"}, CALL)
+    )
+    told = [problem.message.split("`")[1] for problem in problems if problem.code == "contradiction"]
+    assert told == ["a", "a", "c"]
+
+
 def test_a_warning_has_its_place_in_the_text() -> None:
     """Line and column, and the line of the other assertion."""
     text = "version: 1\nassertions:\n- {id: a, kind: phrase, regex: x}\n- {id: b, kind: phrase, regex: x, absent: true}\n"
@@ -303,7 +323,7 @@ def test_the_other_assertion_may_stand_in_another_file(tmp_path: Path) -> None:
         ([{"type": "banned", "regex": "$x"}, {"type": "banned", "regex": "a"}], "matches_nothing"),
         ([{"type": "banned", "regex": "a|"}], "matches_everything"),
         ([{"type": "banned", "regex": "a", "role": "agnet"}], "unknown_role"),
-        ([{"type": "banned", "regex": "a", "role": "agent"}], None),
+        ([{"type": "banned", "regex": "(?=a)A", "role": "agent"}], None),
     ],
 )
 def test_the_rules_of_a_policy_are_looked_at(

@@ -130,7 +130,9 @@ def test_warnings_are_counted_apart_and_never_gate() -> None:
 
 
 def _result(status: str, severity: str, code: str | None) -> Result:
-    return Result(id="x", kind="phrase", status=Status(status), common={"id": "x", "severity": severity}, code=code)
+    return Result(
+        id="x", kind="phrase", status=Status(status), common={"id": "x", "severity": severity}, code=code
+    )
 
 
 @given(

@@ -19,11 +19,7 @@ def tried(**fields: Any) -> list[tuple[str, str | None]]:
     return [(problem.code, problem.path) for problem in try_examples(document)]
 
 
-UNDECIDABLE = {"timing_contract", "human_rubric", "judge_rubric"}
-"""Kinds that are always INCONCLUSIVE, so that no example can hold."""
-
-
-@pytest.mark.parametrize("name", [name for name in KINDS if name not in UNDECIDABLE])
+@pytest.mark.parametrize("name", [name for name in KINDS if kind(name).decides])
 def test_the_worked_example_of_each_kind_holds_and_shows_both_verdicts(name: str) -> None:
     """Each reference page shows a document with examples that pass and fail, and they do."""
     document = Document.parse(kind(name).example)
@@ -87,5 +83,16 @@ def test_preconditions_do_not_stop_an_assertion_from_being_tried() -> None:
                 },
             ],
         }
+    )
+    assert try_examples(document) == []
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if not kind(name).decides])
+def test_the_examples_of_a_kind_that_is_left_open_are_not_tried(name: str) -> None:
+    """A rubric's examples are for its own lane."""
+    example = {"pass": ["x"], "fail": ["y"]}
+    required = {"bundle": "x"} if name == "timing_contract" else {}
+    document = Document.of(
+        {"version": 1, "assertions": [{"id": "a", "kind": name, "examples": example, **required}]}
     )
     assert try_examples(document) == []

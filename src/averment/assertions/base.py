@@ -188,6 +188,8 @@ class Assertion(
 
     needs: ClassVar[tuple[Channel, ...]] = ()
     """The channels without which it can say nothing."""
+    decides: ClassVar[bool] = True
+    """Whether it ever gives PASS or FAIL; some kinds of the contract are accepted and left open."""
     codes: ClassVar[tuple[Code, ...]] = ()
     """Every code it can give, besides those that any assertion can get from the engine."""
     example: ClassVar[str] = ""

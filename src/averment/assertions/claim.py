@@ -35,7 +35,7 @@ from averment.assertions.within import Extent, no_clock
 from averment.evidence import model
 from averment.evidence.view import View
 from averment.policies import PolicyShelf
-from averment.text.normalize import normalized
+from averment.text.normalize import Normalizer, normalized
 from averment.text.patterns import Pattern, PatternError, compile_pattern
 from averment.text.structs import Mistake
 
@@ -47,7 +47,6 @@ _NOTHING = "\0"  # what a call has where it has no such field; no text that is s
 _FOREVER = 2**63
 _SHORTEST_LIMIT = 2_000
 """Characters; a pattern whose groups can be told in shorter turns only is refused beforehand."""
-Normalizer = Literal["digits", "casefold", "whitespace", "email"]
 
 
 class Binding(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -391,7 +390,7 @@ def _said(text: str, pattern: Pattern, bindings: Mapping[str, Binding]) -> list[
     return list(
         dict.fromkeys(
             tuple(
-                None if groups[name] is None else normalized(groups[name], binding.normalize)
+                None if groups[name] is None else normalized(groups[name], binding.normalize, numbers=True)
                 for name, binding in bindings.items()
             )
             for groups in found
@@ -420,7 +419,9 @@ def _bound(call: model.ToolCall, bindings: Mapping[str, Binding]) -> _Bound | No
         if whole is UNSET and (state != "recorded" or call.args_error is not None):
             return None
         value = values.resolve(whole, path)
-        found.append(_NOTHING if value is values.ABSENT else normalized(value, binding.normalize))
+        found.append(
+            _NOTHING if value is values.ABSENT else normalized(value, binding.normalize, numbers=True)
+        )
     return tuple(found)
 
 

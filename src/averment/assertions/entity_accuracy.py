@@ -27,12 +27,11 @@ from averment.errors import nearest
 from averment.evidence.model import ToolCall
 from averment.evidence.view import View
 from averment.policies import PolicyShelf
-from averment.text.normalize import normalized
+from averment.text.normalize import Normalizer, normalized
 from averment.text.structs import Mistake
 
 __all__ = ["EntityAccuracy"]
 
-Normalizer = Literal["digits", "casefold", "whitespace", "email"]
 
 _SHOWN = 5
 """Wrong values in a reason."""

@@ -110,6 +110,8 @@ assertions:
             banned: set[int] = set()
             disclosed: set[int] = set()
             for rule, pattern, role in rules:
+                if pattern not in view.hit and rule.type == "banned" and rule.within is UNSET:
+                    continue
                 hits = view.hits(pattern, role)
                 if rule.within is not UNSET:
                     part = rule.within.turns(view)

@@ -15,6 +15,7 @@ __all__ = ["RubricAssertion"]
 class RubricAssertion(Assertion, frozen=True, kw_only=True):
     """The fields of a rubric, as its own lane reads them; here they are carried and not judged."""
 
+    decides: ClassVar[bool] = False
     codes: ClassVar[tuple[Code, ...]] = (Code.RUBRIC_LANE,)
 
     criterion: Annotated[str | UnsetType, Meta(description="The question, in words.")] = UNSET

@@ -23,6 +23,7 @@ class TimingContract(Assertion, frozen=True, kw_only=True, tag="timing_contract"
     INCONCLUSIVE: always.
     """
 
+    decides: ClassVar[bool] = False
     codes: ClassVar[tuple[Code, ...]] = (Code.TIMING_LANE,)
     example: ClassVar[str] = """\
 version: 1

@@ -119,15 +119,11 @@ def _of_tool_call(assertion: Any) -> Iterator[tuple[_Thing, _Demand]]:
     }
     bounds = bounds_of(assertion)
     if bounds is not None:
-        whole = fields_text(assertion, **bare)
         given = {name: getattr(assertion, name) for name in _ARGUMENTS}
         if given["args_subset"] == {}:  # asks for nothing
             given["args_subset"] = UNSET
-        if any(value is not UNSET for value in given.values()):
-            yield fields_text(assertion, **{**bare, **given}), bounds
-            yield whole, (bounds[0], MANY)
-        else:
-            yield whole, bounds
+        yield fields_text(assertion, **{**bare, **given}), bounds
+        yield fields_text(assertion, **bare), (bounds[0], MANY)
     if assertion.require_order is not UNSET:
         for name, number in Counter(assertion.require_order).items():
             yield fields_text(assertion, **bare, name=name), (number, MANY)

@@ -130,15 +130,13 @@ def _tool_call(assertion: Any, _: Collection[_Path]) -> Settled | None:
     amount = None if bounds is None else _amount(*bounds)
     if amount is not None and amount.status is Status.FAIL:
         return amount
-    if assertion.require_order is not UNSET:
-        return None
     rule = assertion.never_before
-    if rule is UNSET:
-        return amount
-    if rule.tool == rule.until and (bounds is None or amount is not None):
+    if assertion.require_order is not UNSET or (rule is not UNSET and bounds is not None):
+        return None
+    if rule is not UNSET and rule.tool == rule.until:
         why = "no call of a tool comes before its first one"
         return Settled(Status.PASS, ("never_before",), why, "Name two tools.")
-    return None
+    return amount
 
 
 def _order(assertion: Any, dead: Collection[_Path]) -> Settled | None:

@@ -29,7 +29,7 @@ def try_examples(document: Document) -> list[Problem]:
     return [
         problem
         for index, assertion in enumerate(document.assertions)
-        if assertion.examples is not UNSET
+        if assertion.examples is not UNSET and assertion.decides
         for problem in _try(document, plan, index, assertion)
     ]
 

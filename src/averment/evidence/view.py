@@ -6,7 +6,7 @@ and each is worked out on the first question.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +25,7 @@ ROLE_ALIASES: Mapping[str, Sequence[str]] = {
 }
 """Role names that mean the same (difference 14 of assert-v1.md); a document's `roles:` replaces the table."""
 
+_SECOND = 1_000_000_000
 _MISSING = frozenset({"absent", "unreadable"})
 _INCOMPLETE = frozenset({"truncated", "partial", "redacted"})
 
@@ -137,8 +138,14 @@ class View:
         by_span: dict[int | None, list[ToolCall]] = {}
         for call in self.calls:
             by_span.setdefault(call.position, []).append(call)
-        done = [Event(None, index, call) for index in self.trace for call in by_span.get(index, [None])]
-        return [*said, *done, *(Event(None, None, call) for call in by_span.get(None, ()))]
+        bare = [Event(None, None, call) for call in by_span.pop(None, ())]
+        done: list[Event] = []
+        for index in self.trace:
+            if index in by_span:
+                done += [Event(None, index, call) for call in by_span[index]]
+            else:
+                done.append(Event(None, index, None))
+        return [*said, *done, *bare]
 
     def timeline(self, *, turns: bool, spans: bool) -> Sequence[Event] | None:
         """What happened, in order: turns, the trace, or both.
@@ -169,13 +176,14 @@ class View:
         return self.model.timing
 
     @cached_property
-    def _hits(self) -> dict[Pattern, list[int]]:
+    def hit(self) -> Mapping[Pattern, list[int]]:
+        """The patterns that are found in any turn, each with the indexes of those turns, ascending."""
         found = self._patterns.hits([turn.text for turn in self.turns])
-        return dict(zip(self._order, found, strict=True))
+        return {pattern: places for pattern, places in zip(self._order, found, strict=True) if places}
 
     def hits(self, pattern: Pattern, role: str | None = None) -> list[int]:
         """Indexes of the turns in which the pattern is found, ascending; only turns of `role`, when given."""
-        return self._of_role(self._hits[pattern], role)
+        return self._of_role(self.hit.get(pattern, []), role)
 
     def suspects(self, role: str | None = None) -> list[int]:
         """Indexes of the turns that may hold personal data, ascending; in the others no detector can find any."""
@@ -235,10 +243,10 @@ class View:
         redacted = []
         for turn in self.turns:
             entry: dict[str, Any] = {"role": role[turn.role_raw], "text": turn.text}
-            if turn.start_ns is not None:
-                entry["start"] = _seconds(turn.start_ns)
-            if turn.end_ns is not None:
-                entry["end"] = _seconds(turn.end_ns)
+            if (start := turn.start_ns) is not None:
+                entry["start"] = start / _SECOND if start % _SECOND else start // _SECOND
+            if (end := turn.end_ns) is not None:
+                entry["end"] = end / _SECOND if end % _SECOND else end // _SECOND
             redacted.append(entry)
         for index in self._suspects:
             redacted[index]["text"] = redact(self.turns[index].text)
@@ -271,7 +279,3 @@ def _common_clock(things: Sequence[Turn | Span | ToolCall]) -> str | None:
     if len(clocks) != 1 or None in [thing.start_ns for thing in things]:
         return None
     return clocks.pop()
-
-
-def _seconds(nanoseconds: int) -> int | float:
-    return nanoseconds / 1_000_000_000 if nanoseconds % 1_000_000_000 else nanoseconds // 1_000_000_000

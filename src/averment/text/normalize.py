@@ -1,6 +1,7 @@
 """Comparing what was said or referred to with what was recorded: values as text, numbers in one form.
 
-`50`, `50.0` and the text "50.00" are the same number; "050" is not one. Normalizers say what else does not count.
+The numbers `50` and `50.0` are the same, and so is the text "50". Among texts "50.00" and "50" differ, unless numbers
+that are spelled out are asked to count as such. Normalizers say what else does not count.
 """
 
 from __future__ import annotations
@@ -8,11 +9,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
-__all__ = ["NORMALIZERS", "as_text", "normalized"]
+__all__ = ["NORMALIZERS", "Normalizer", "as_text", "normalized"]
 
-_plain_number = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,40})(?:\.[0-9]{1,40})?").fullmatch
+Normalizer = Literal["digits", "casefold", "whitespace", "email"]
+"""The names of the normalizers, as documents write them."""
+
+_plain_number = re.compile(r"-?(?:0|[1-9][0-9]{0,40})(?:\.[0-9]{1,40})?").fullmatch
 _spaces = re.compile(r"\s+")
 
 
@@ -34,9 +38,9 @@ NORMALIZERS: Mapping[str, Callable[[str], str]] = {
 
 
 def as_text(value: Any) -> str:
-    """A JSON value as text; numbers, and texts that are plain ones, in their shortest decimal form."""
+    """A JSON value as text; numbers in their shortest decimal form, texts as they are."""
     if isinstance(value, str):
-        return _shortest(value) if _plain_number(value) else value
+        return value
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
     if isinstance(value, int | float):
@@ -48,16 +52,21 @@ def as_text(value: Any) -> str:
     return canonical(value).decode("utf-8", "surrogatepass")
 
 
-def normalized(value: Any, names: Sequence[str] = ()) -> str:
-    """A value as text, with the normalizers applied in the order given."""
+def normalized(value: Any, names: Sequence[str] = (), *, numbers: bool = False) -> str:
+    """A value as text, with the normalizers applied in the order given.
+
+    Args:
+        value: any JSON value.
+        names: the normalizers.
+        numbers: whether a text that is a plain number counts as that number: "42.00" is 42.
+    """
     text = as_text(value)
     for name in names:
         text = NORMALIZERS[name](text)
-    return text
+    return _shortest(text) if numbers and _plain_number(text) else text
 
 
 def _shortest(number: str) -> str:
-    number = number.removeprefix("+")
     if "." in number:
         number = number.rstrip("0").rstrip(".")
     return "0" if number == "-0" else number

@@ -124,7 +124,7 @@ def _is_plain(node: Node) -> bool:
         case Sequence():
             return all(map(_is_plain, node.parts))
         case Choice():
-            return bool(node.options) and all(map(_is_plain, node.options))
+            return any(map(_is_plain, node.options))
         case Repeat():
             return node.low == 0 or _is_plain(node.body)
     return False
