@@ -100,9 +100,10 @@ assertions:
             for rule in policy.rules
             if not self.rule_ids or rule.id in self.rule_ids
         ]
-        said = {"name": policy.name, "version": policy.version, "sha256": policy.sha256}
+        said = {"name": policy.name, "version": policy.version}
         pack = Clean(
-            {name: redact(value) if isinstance(value, str) else value for name, value in said.items()}
+            {name: redact(value) if isinstance(value, str) else value for name, value in said.items()},
+            sha256=policy.sha256,
         )
 
         def check(view: View, _: Earlier) -> Finding:

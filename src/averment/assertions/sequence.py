@@ -216,9 +216,7 @@ assertions:
         positive = [index for index, step in enumerate(steps) if not step.absent]
         bare = [steps[index] for index in positive]
         place = (
-            in_any_order(bare, events, favour=True)
-            if self.unordered
-            else in_order(bare, events, favour=True)
+            in_any_order(bare, events, favour=True) if self.unordered else in_order(bare, events, favour=True)
         )
         if place.complete:
             between = "happens too" if self.unordered else "stands between them"

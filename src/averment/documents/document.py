@@ -153,10 +153,9 @@ class Document:
         """The file that the assertion of that index stands in, as it can be opened; or `the document`."""
         return self._items[index].part.source.name or "the document"
 
-    def problem(self, code: str, message: str, path: Sequence[str | int]) -> Problem:
-        """A problem at a place in an assertion, `("assertions", index, ...)`, as the assertions of all parts count."""
-        item = self._items[int(path[1])]
-        return item.problem(Mistake(code, message, tuple(path[2:])))
+    def problem(self, index: int, mistake: Mistake) -> Problem:
+        """The problem that a mistake in the assertion of that index is, at its place in the file it stands in."""
+        return self._items[index].problem(mistake)
 
     def _check(self, problems: list[Problem]) -> list[_Found]:
         found: list[_Found] = []

@@ -75,7 +75,8 @@ def lint(document: Document) -> list[Problem]:
     known = [_known(document, assertion) for assertion in document.assertions]
     found = [pair for check in _CHECKS for pair in check(document, known)]
     found.sort(key=lambda pair: pair[0])
-    return [*document.warnings, *(_told(document, index, mistake) for index, mistake in found)]
+    told = [document.problem(index, mistake) for index, mistake in found]
+    return [*document.warnings, *(msgspec.structs.replace(problem, severity="warning") for problem in told)]
 
 
 def _known(document: Document, assertion: Assertion) -> _Known:
@@ -88,18 +89,6 @@ def _known(document: Document, assertion: Assertion) -> _Known:
         elif matches_nothing(pattern):
             dead.append(use.path)
     return _Known(assertion, loose, dead, settled(assertion, dead, document.shelf))
-
-
-def _told(document: Document, index: int, mistake: Mistake) -> Problem:
-    told = document.problem(mistake.code, mistake.message, ("assertions", index, *mistake.path))
-    return msgspec.structs.replace(
-        told,
-        expected=mistake.expected,
-        found=mistake.found,
-        nearest=mistake.nearest,
-        mend=mistake.mend,
-        severity="warning",
-    )
 
 
 def _settled_verdicts(_: Document, known: Sequence[_Known]) -> _Found:

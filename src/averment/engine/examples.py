@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
 from msgspec import UNSET
 
 from averment.assertions.base import Assertion, Status
@@ -15,6 +14,7 @@ from averment.engine.run import judge_alone, run_plan
 from averment.errors import EvidenceError, Problem
 from averment.evidence import Evidence
 from averment.text.pii import redact
+from averment.text.structs import Mistake
 
 __all__ = ["try_examples"]
 
@@ -42,7 +42,7 @@ def _try(document: Document, plan: Plan, index: int, assertion: Assertion) -> It
         ("fail", Status.FAIL, assertion.examples.failing),
     ):
         for number, example in enumerate(examples):
-            path = ("assertions", index, "examples", name, number)
+            path = ("examples", name, number)
             try:
                 evidence = Evidence.from_record(_record(example, assertion))
             except EvidenceError as error:
@@ -51,8 +51,10 @@ def _try(document: Document, plan: Plan, index: int, assertion: Assertion) -> It
                     message = (
                         f"the example can't be read{f' at {within}' if within else ''}: {problem.message}"
                     )
-                    told = document.problem("example_unreadable", message, path)
-                    yield msgspec.structs.replace(told, expected=problem.expected, found=problem.found)
+                    mistake = Mistake(
+                        "example_unreadable", message, path, expected=problem.expected, found=problem.found
+                    )
+                    yield document.problem(index, mistake)
                 continue
             reads_others = any(True for _ in assertion.references())
             result = (
@@ -61,11 +63,11 @@ def _try(document: Document, plan: Plan, index: int, assertion: Assertion) -> It
                 else judge_alone(plan, index, evidence)
             )
             if result.status is not expected:
-                why = redact(result.reason or "it passes")
+                found = f"{result.status}: {redact(result.reason or 'it passes')}"
                 message = f"`{assertion.id}` must {expected} on this example, and is {result.status}"
-                told = document.problem("example_contradicts", message, path)
-                yield msgspec.structs.replace(
-                    told, found=f"{result.status}: {why}", mend="Mend the assertion, or the example."
+                mend = "Mend the assertion, or the example."
+                yield document.problem(
+                    index, Mistake("example_contradicts", message, path, found=found, mend=mend)
                 )
 
 

@@ -46,7 +46,6 @@ Path = tuple[str | int, ...]
 
 _LITERALS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
 _CONTAINERS = (dict, list, tuple)
-_SCALARS = frozenset({str, int, bool, type(None)})
 _SMALL, _FEW = 2**20, 8
 _digests = count()
 # Strings, to pass over what they hold, and either brackets or integers.
@@ -360,15 +359,11 @@ def _checked(write: Callable[[Any], bytes], value: Any) -> bytes:
 
 def _check(value: Any) -> None:
     """Refuse what the writer would write in some way: NaN and infinities, keys that are not strings, other types."""
-    rest = [(value,)]
+    rest: list[Any] = [[value]]
     for container in rest:
-        if isinstance(container, dict):
-            if not set(map(type, container)) <= {str}:
-                raise TypeError
-            container = container.values()
-        if set(map(type, container)) <= _SCALARS:
-            continue
-        for part in container:
+        if isinstance(container, dict) and not set(map(type, container)) <= {str}:
+            raise TypeError
+        for part in container.values() if isinstance(container, dict) else container:
             if isinstance(part, _CONTAINERS):
                 rest.append(part)
             elif isinstance(part, float):
@@ -383,7 +378,10 @@ def _spelled(value: Any, *, sort: bool, line: str = "") -> str:
     if isinstance(value, dict):
         ends, items = "{}", sorted(value.items()) if sort else value.items()
         colon = ": " if line else ":"
-        parts = [f"{_text(key)}{colon}{_spelled(part, sort=sort, line=line and line + '  ')}" for key, part in items]
+        parts = [
+            f"{_text(key)}{colon}{_spelled(part, sort=sort, line=line and line + '  ')}"
+            for key, part in items
+        ]
     elif isinstance(value, _CONTAINERS):
         ends, parts = "[]", [_spelled(part, sort=sort, line=line and line + "  ") for part in value]
     elif isinstance(value, str):

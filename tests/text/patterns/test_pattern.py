@@ -150,7 +150,7 @@ def test_patterns_are_equal_by_source_and_case() -> None:
     """A pattern is a value."""
     assert compile_pattern("a") == compile_pattern("a")
     assert len({compile_pattern("a"), compile_pattern("a", ignore_case=True), compile_pattern("a")}) == 2
-    assert compile_pattern("a") != "a"
+    assert compile_pattern("a") != "a"  # type: ignore[comparison-overlap]
     assert repr(compile_pattern("a", ignore_case=True)) == "<tame pattern 'a' ignoring case>"
 
 
