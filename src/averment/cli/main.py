@@ -74,6 +74,7 @@ def overview() -> str:
 
 
 def _guarded(args: list[str]) -> int:
+    _open_streams()
     try:
         return _dispatch(args)
     except AvermentError as error:
@@ -91,6 +92,13 @@ def _guarded(args: list[str]) -> int:
         )
         _trace()
         return ExitCode.INTERNAL
+
+
+def _open_streams() -> None:
+    """A stream that was closed before the process began (`>&-`) is as good as the null device."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))
 
 
 def _dispatch(args: list[str]) -> int:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from errno import EISDIR
 
 from averment.errors import Problem, UsageError
 
@@ -26,6 +27,8 @@ def writing(name: str | None) -> Iterator[Callable[[bytes], object]]:
     if name is None or name == "-":
         yield say if name else len
         return
+    if os.path.isdir(name):
+        raise _unwritable(name, IsADirectoryError(EISDIR, os.strerror(EISDIR)))
     temporary = f"{name}.{os.getpid()}.part"
     try:
         # The mode goes through the umask, as that of any new file does.
@@ -48,6 +51,7 @@ def say(data: bytes | str, *, err: bool = False) -> None:
 
     Raises:
         ReaderGoneError: nobody reads any more.
+        UsageError: what standard output leads to is full, or broken.
     """
     raw = data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data
     stream = sys.stderr if err else sys.stdout
@@ -55,10 +59,12 @@ def say(data: bytes | str, *, err: bool = False) -> None:
         stream.flush()
         stream.buffer.write(raw)
         stream.buffer.flush()
-    except BrokenPipeError:
+    except OSError as error:
         # Python flushes once more when it ends, and would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-        raise ReaderGoneError from None
+        if err or isinstance(error, BrokenPipeError):
+            raise ReaderGoneError from None
+        raise _unwritable("<stdout>", error) from None
 
 
 def wants_color() -> bool:

@@ -50,9 +50,9 @@ def test_no_patterns_and_no_texts_have_no_hits() -> None:
 
 
 def test_a_busy_set_moves_to_re2(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After so many searches, counted and not timed, the faster gate is built, and finds the same."""
+    """After so many texts, counted and not timed, the faster gate is built, and finds the same."""
     pytest.importorskip("re2")
-    monkeypatch.setattr(gate, "_SEARCHES_BEFORE_RE2", 150)
+    monkeypatch.setattr(gate, "_TEXTS_BEFORE_RE2", len(TEXTS) + 1)
     patterns = PatternSet([compile_pattern(source) for source in SOURCES])
     assert patterns.hits(TEXTS) == EXPECTED
     assert isinstance(patterns._gate, LiteralGate)
@@ -60,10 +60,18 @@ def test_a_busy_set_moves_to_re2(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(patterns._gate, Re2Gate)
 
 
+def test_a_set_of_few_patterns_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One pass for all of them would cost more than it saves."""
+    monkeypatch.setattr(gate, "_TEXTS_BEFORE_RE2", 1)
+    patterns = PatternSet([compile_pattern(source) for source in SOURCES[:7]])
+    assert patterns.hits(TEXTS) == EXPECTED[:7]
+    assert isinstance(patterns._gate, LiteralGate)
+
+
 def test_without_re2_a_busy_set_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """google-re2 is an accelerator, never a need."""
     monkeypatch.setitem(sys.modules, "re2", None)
-    monkeypatch.setattr(gate, "_SEARCHES_BEFORE_RE2", 1)
+    monkeypatch.setattr(gate, "_TEXTS_BEFORE_RE2", 1)
     patterns = PatternSet([compile_pattern(source) for source in SOURCES])
     assert patterns.hits(TEXTS) == EXPECTED
     assert isinstance(patterns._gate, LiteralGate)

@@ -26,8 +26,11 @@ from averment.text.patterns.tree import Sequence as Parts
 
 __all__ = ["LiteralGate", "NoGateError", "PatternSet", "Re2Gate"]
 
-_SEARCHES_BEFORE_RE2 = 50_000
-"""Searches (of one pattern in one text) after which RE2's automaton pays: it takes some milliseconds to build."""
+_TEXTS_BEFORE_RE2 = 1_000
+"""Texts after which RE2's automaton pays: building it takes as long for each pattern as some hundred searches."""
+
+_PATTERNS_FOR_RE2 = 8
+"""Fewer patterns are looked for faster one by one."""
 
 _RE2_MEMORY = 64 << 20
 """Bytes that RE2 may use for its automaton. When they don't suffice it names no pattern, not even the sentinel."""
@@ -41,7 +44,7 @@ _BEYOND_ASCII = r"[\xc2-\xf4][\x80-\xbf]{1,3}"
 class PatternSet:
     """All patterns of a document, searched together."""
 
-    __slots__ = ("_gate", "_patterns", "_searches")
+    __slots__ = ("_gate", "_patterns", "_texts_left")
 
     def __init__(
         self, patterns: Sequence[Pattern], *, _gate: type[LiteralGate | Re2Gate] | None = None
@@ -49,13 +52,13 @@ class PatternSet:
         """Take the patterns; tests choose a gate, all others let the set choose."""
         self._patterns = tuple(patterns)
         self._gate = (_gate or LiteralGate)(self._patterns)
-        self._searches = 0 if _gate is None else _SEARCHES_BEFORE_RE2
+        self._texts_left = _TEXTS_BEFORE_RE2 if _gate is None and len(patterns) >= _PATTERNS_FOR_RE2 else 0
 
     def hits(self, texts: Sequence[str]) -> list[list[int]]:
         """Per pattern, in the order given, the ascending indexes of the texts that it matches."""
-        if self._searches < _SEARCHES_BEFORE_RE2:
-            self._searches += len(texts) * len(self._patterns)
-            if self._searches >= _SEARCHES_BEFORE_RE2:
+        if self._texts_left > 0:
+            self._texts_left -= len(texts)
+            if self._texts_left <= 0:
                 with contextlib.suppress(NoGateError):
                     self._gate = Re2Gate(self._patterns)
         found: list[list[int]] = [[] for _ in self._patterns]
