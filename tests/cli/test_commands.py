@@ -87,6 +87,8 @@ def shell(tmp_path: Path) -> Shell:
         ("printf '{\"transcript\": [' | averment run d.yaml -", 2),
         ("printf '\\377\\376\\000' | averment run d.yaml -", 2),
         ("averment run d.yaml . ", 2),
+        ("averment run d.yaml good.json --output .", 2),
+        ("averment run d.yaml - <&-", 2),
     ],
 )
 def test_exit_codes(shell: Shell, line: str, code: int) -> None:
@@ -257,6 +259,23 @@ def test_a_reader_that_goes_away_is_no_yes(shell: Shell) -> None:
     """A broken pipe gives no traceback, and not the code of a gate that said yes."""
     line = "(averment schema document; echo code $? >&2) | true"
     assert shell(line).stderr.strip() in {"code 0", "code 2"}
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_stream_that_is_closed_changes_no_exit_code(shell: Shell, closed: str) -> None:
+    """A process that begins without standard output or standard error answers as if it were the null device."""
+    assert shell(f"averment run d.yaml good.json {closed}").returncode == 0
+    assert shell(f"averment run d.yaml bad.json {closed}").returncode == 1
+    assert shell(f"averment run d.yaml nowhere.json {closed}").returncode == 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_full_disk_is_no_defect_of_ours(shell: Shell) -> None:
+    """What can't be printed is no verdict, and the message says why."""
+    done = shell("averment run d.yaml good.json > /dev/full")
+    assert done.returncode == 2
+    assert "error[output_unwritable]" in done.stderr
+    assert shell("averment run d.yaml nowhere.json 2> /dev/full").returncode == 2
 
 
 def test_the_demo_catches_the_agent_and_shows_where_the_envelope_is(shell: Shell, tmp_path: Path) -> None:

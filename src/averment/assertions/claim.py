@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -10,6 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from averment.assertions import values
+from averment.assertions.backing import Backing, Binding, Wanted, what_is_said
 from averment.assertions.base import (
     Assertion,
     Channel,
@@ -28,32 +28,20 @@ from averment.assertions.base import (
     safe,
     turn_list,
 )
-from averment.assertions.calls import executed, expected_mistakes, match_arguments, match_results, succeeded
+from averment.assertions.calls import expected_mistakes
 from averment.assertions.codes import Code
 from averment.assertions.gaps import absent_finding
-from averment.assertions.within import Extent, no_clock
+from averment.assertions.within import Extent
 from averment.evidence import model
 from averment.evidence.view import View
 from averment.policies import PolicyShelf
-from averment.text.normalize import Normalizer, normalized
 from averment.text.patterns import Pattern, PatternError, compile_pattern
 from averment.text.structs import Mistake
 
-__all__ = ["Binding", "Claim"]
+__all__ = ["Claim"]
 
-_Bound = tuple[str, ...]
-_Said = tuple[str | None, ...]  # None for a group that took no part: nothing was said about that field
-_NOTHING = "\0"  # what a call has where it has no such field; no text that is said equals it
-_FOREVER = 2**63
 _SHORTEST_LIMIT = 2_000
 """Characters; a pattern whose groups can be told in shorter turns only is refused beforehand."""
-
-
-class Binding(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The field that a named group of the pattern must equal, and what does not count in comparing them."""
-
-    field: Annotated[NonEmpty, Meta(description="`arguments.PATH` or `result.PATH`, dotted.")]
-    normalize: Annotated[list[Normalizer], Meta(description="Applied to both sides, in this order.")] = []
 
 
 class Claim(Assertion, frozen=True, kw_only=True, tag="claim"):
@@ -181,8 +169,15 @@ assertions:
         pattern = resolver.pattern(self.says, ignore_case=True)
         role = resolver.role(self.role)
         bindings = {} if self.matches is UNSET else {n: _binding(b) for n, b in self.matches.items()}
-        args = None if self.args is UNSET else values.matcher(self.args)
-        result = None if self.result is UNSET else values.matcher(self.result, keyed=True)
+        wanted = Wanted(
+            self.tool,
+            None if self.args is UNSET else values.matcher(self.args),
+            None if self.result is UNSET else values.matcher(self.result, keyed=True),
+            self.succeeded != "any",
+            self.timing,
+            self.within,
+            bindings,
+        )
 
         def check(view: View, _: Earlier) -> Finding:
             turns = view.hits(pattern, role)
@@ -190,8 +185,7 @@ assertions:
                 return self._unsaid()
             if view.is_missing("executions"):
                 return absent_finding(view, "executions")
-            calls = _Calls(view, self, args, result, bindings)
-            return self._judge(view, turns, calls, pattern, bindings)
+            return self._judge(view, turns, Backing(view, wanted), pattern, bindings)
 
         return check
 
@@ -209,7 +203,7 @@ assertions:
         self,
         view: View,
         turns: Sequence[int],
-        calls: _Calls,
+        calls: Backing,
         pattern: Pattern,
         bindings: Mapping[str, Binding],
     ) -> Finding:
@@ -217,7 +211,7 @@ assertions:
         unbacked: list[dict[str, Any]] = []
         unknown: list[Finding] = []
         for turn in turns:
-            said_here = _said(view.turns[turn].text, pattern, bindings)
+            said_here = what_is_said(view.turns[turn].text, pattern, bindings)
             if said_here is None:
                 unknown.append(_too_long(turn))
                 continue
@@ -239,163 +233,13 @@ assertions:
                 lambda: f"said in {turn_list(where)} and not backed: {calls.described(view)}",
                 public,
                 turns=where,
-                calls=calls.all[:20],
+                calls=calls.calls[:20],
                 details={"unbacked": unbacked},
                 absence_of="executions",
             )
         if unknown:
             return msgspec.structs.replace(unknown[0], turns=turns)
         return passed(turns=turns, calls=backing, absence_of="transcript")
-
-
-class _Calls:
-    """The calls of the tool, by what they could back: sorted by time for each combination of bound values."""
-
-    def __init__(
-        self,
-        view: View,
-        claim: Claim,
-        args: values.Matcher | None,
-        result: values.Matcher | None,
-        bindings: Mapping[str, Binding],
-    ) -> None:
-        self._claim = claim
-        self._view = view
-        self.all = [
-            call for call in executed(view, claim.tool) if claim.succeeded == "any" or succeeded(call)
-        ]
-        self._failed = len(executed(view, claim.tool)) - len(self.all)
-        by_args = match_arguments(args, self.all)
-        by_result = match_results(result, by_args.matching, view.coverage("results")[0]) if result else None
-        sure = by_args.matching if by_result is None else by_result.matching
-        self._doubts = [*by_args.unknown, *(by_result.unknown if by_result else [])]
-        self._why = (
-            by_args.code or (by_result.code if by_result else None),
-            by_args.gap or (by_result and by_result.gap),
-        )
-        self._known: dict[_Bound, list[model.ToolCall]] = {}
-        for call in sure:
-            bound = _bound(call, bindings)
-            if bound is None:
-                self._doubts.append(call)
-                self._why = self._why if self._why[0] else _unshown(call)
-            else:
-                self._known.setdefault(bound, []).append(call)
-        self._timed = {bound: _Timed(found) for bound, found in self._known.items()}
-        self._timed_doubts = _Timed(self._doubts)
-
-    def backing(self, turn: int, said: _Said) -> model.ToolCall | Finding | None:
-        """The call that backs what a turn says; a finding where that can't be told; None where none does."""
-        known = self._agreeing(said)
-        if not known and not self._doubts:
-            return None
-        if self._claim.timing == "anywhere" and self._claim.within is UNSET:
-            return known[0].first if known else self._doubtful()
-        window = self._window(turn)
-        if window is None:
-            return no_clock()
-        clock = self._view.turns[turn].clock
-        for timed in known:
-            if (found := timed.within(*window, clock)) is not None:
-                return found
-        if any(timed.untimed(clock) for timed in known):
-            return no_clock()
-        if self._doubts and (self._timed_doubts.within(*window, clock) or self._timed_doubts.untimed(clock)):
-            return self._doubtful()
-        return None
-
-    def _agreeing(self, said: _Said) -> list[_Timed]:
-        if None not in said:
-            exact = self._timed.get(tuple(str(value) for value in said))
-            return [] if exact is None else [exact]
-        return [
-            timed
-            for bound, timed in self._timed.items()
-            if all(value is None or value == field for value, field in zip(said, bound, strict=True))
-        ]
-
-    def described(self, view: View) -> str:
-        """What calls there were instead, for a person."""
-        tool = self._claim.tool
-        if not self.all and self._failed:
-            return f"`{tool}` was called {self._failed} times and never succeeded"
-        if not self.all:
-            names = ", ".join(f"`{name}`" for name in view.tool_names[:10]) or "none"
-            return f"`{tool}` was never called; tools called: {names}"
-        shown = "; ".join(f"{call.id} {values.show(call.args)}" for call in self.all[:3])
-        side = "" if self._claim.timing == "anywhere" else f" {self._claim.timing} that turn"
-        return f"no successful call of `{tool}`{side} agrees with it; calls: {shown}"
-
-    def _doubtful(self) -> Finding:
-        code, gap = self._why
-        ids = ", ".join(call.id for call in self._doubts[:5])
-        return inconclusive(
-            code or Code.ARGUMENTS_NOT_RECORDED,
-            lambda: f"whether the claim is backed hangs on what the source does not show of {ids}",
-            "required call evidence was missing",
-            calls=self._doubts[:20],
-            gap=gap or None,
-        )
-
-    def _window(self, turn: int) -> tuple[int, int] | None:
-        """Between which start times a call must lie; None where the turns don't have the times to tell."""
-        turns = self._view.turns
-        at, timing, extent = turns[turn].start_ns, self._claim.timing, self._claim.within
-        if at is None:
-            return None
-        low = at if timing == "after" else -_FOREVER
-        high = at if timing == "before" else _FOREVER
-        if extent is UNSET:
-            return low, high
-        if extent.seconds is not UNSET:
-            reach = round(extent.seconds * 1_000_000_000)
-            return max(low, at - reach), min(high, at + reach)
-        number = 0 if extent.turns is UNSET else extent.turns
-        first = turns[turn - number].start_ns if turn >= number else -_FOREVER
-        last = turns[turn + number].start_ns if turn + number < len(turns) else _FOREVER
-        return None if first is None or last is None else (max(low, first), min(high, last))
-
-
-class _Timed:
-    """Calls by their start times, per clock."""
-
-    def __init__(self, calls: Sequence[model.ToolCall]) -> None:
-        self.first = calls[0] if calls else None
-        self._count = len(calls)
-        self._by_clock: dict[str, list[tuple[int, int, model.ToolCall]]] = {}
-        for number, call in enumerate(calls):
-            if call.start_ns is not None and call.clock is not None:
-                self._by_clock.setdefault(call.clock, []).append((call.start_ns, number, call))
-        for timed in self._by_clock.values():
-            timed.sort(key=lambda entry: entry[:2])
-
-    def within(self, low: int, high: int, clock: str | None) -> model.ToolCall | None:
-        """A call on the clock that starts between the two times, ends included."""
-        timed = self._by_clock.get(clock or "", [])
-        index = bisect_left(timed, low, key=lambda entry: entry[0])
-        return timed[index][2] if index < len(timed) and timed[index][0] <= high else None
-
-    def untimed(self, clock: str | None) -> bool:
-        """Whether some calls have no time on that clock."""
-        return len(self._by_clock.get(clock or "", [])) < self._count
-
-
-def _said(text: str, pattern: Pattern, bindings: Mapping[str, Binding]) -> list[_Said] | None:
-    """What the turn says of the bound values, once for each time it says something else; None for too long a turn."""
-    if not bindings:
-        return [()]
-    found = pattern.captures(text)
-    if found is None:
-        return None
-    return list(
-        dict.fromkeys(
-            tuple(
-                None if groups[name] is None else normalized(groups[name], binding.normalize, numbers=True)
-                for name, binding in bindings.items()
-            )
-            for groups in found
-        )
-    )
 
 
 def _too_long(turn: int) -> Finding:
@@ -406,33 +250,6 @@ def _too_long(turn: int) -> Finding:
         "a turn was too long to be read in bounded time",
         gap=Gap("transcript", "partial", how),
     )
-
-
-def _bound(call: model.ToolCall, bindings: Mapping[str, Binding]) -> _Bound | None:
-    """The call's values of the bound fields; None where the source does not show them."""
-    found = []
-    for binding in bindings.values():
-        part, _, path = binding.field.partition(".")
-        whole, state = (
-            (call.args, call.args_state) if part == "arguments" else (call.result, call.result_state)
-        )
-        if whole is UNSET and (state != "recorded" or call.args_error is not None):
-            return None
-        value = values.resolve(whole, path)
-        found.append(
-            _NOTHING if value is values.ABSENT else normalized(value, binding.normalize, numbers=True)
-        )
-    return tuple(found)
-
-
-def _unshown(call: model.ToolCall) -> tuple[Code, Gap]:
-    if call.args is UNSET:
-        code = Code.ARGUMENTS_UNREADABLE if call.args_error is not None else Code.ARGUMENTS_NOT_RECORDED
-        return code, Gap(
-            "executions", call.args_state, "Record each call's arguments in the source of the trace."
-        )
-    code = Code.RESULTS_REDACTED if call.result_state == "redacted" else Code.RESULTS_NOT_RECORDED
-    return code, Gap("results", call.result_state, "Record each call's result in the source of the trace.")
 
 
 def _binding(binding: str | Binding) -> Binding:
