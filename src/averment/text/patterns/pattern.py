@@ -47,7 +47,7 @@ _STEPS_PER_CHARACTER = 1_000
 
 _ANY_LENGTH = 1 << 62
 
-_LONG_ENOUGH = 2_000
+_LONG_ENOUGH = 1_000
 """Characters of a text; a bound that lets `re` search this much is not bettered before a longer text comes."""
 _MEMOISED = 16_384
 
