@@ -315,3 +315,26 @@ def test_a_reference_is_checked_although_its_assertion_has_other_mistakes() -> N
     """One report holds both the misspelt field and the unknown reference of the same assertion."""
     found = codes({"version": 1, "assertions": [{"id": "b", "kind": "phrase", "regx": "x", "when": "nope"}]})
     assert sorted(found) == ["missing_field", "unknown_field", "unknown_reference"]
+
+
+def test_a_misspelt_field_hides_no_mistake_of_another() -> None:
+    """What each field says by itself is checked beside wrong ones; how they go together is not."""
+    found = problems_of(
+        "version: 1\n"
+        "assertions:\n"
+        "  - {id: a, kind: phrase, regex: '(', abscent: true}\n"
+        "  - {id: b, kind: policy, pack: defalt, rle_ids: []}\n"
+        "  - {id: c, kind: tool_call, name: t, args: {x: {$gtt: 1}}, cont: 1}\n"
+        "  - {id: d, kind: latency, tool: t, max_m: 5}\n"
+        "  - {id: e, kind: tool_call, name: 5, count: 1}\n"
+    )
+    assert [(p.code, p.line) for p in found] == [
+        ("bad_pattern", 3),
+        ("unknown_field", 3),
+        ("unknown_policy", 4),
+        ("unknown_field", 4),
+        ("bad_expected_value", 5),
+        ("unknown_field", 5),
+        ("unknown_field", 6),
+        ("wrong_type", 7),
+    ]

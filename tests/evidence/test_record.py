@@ -13,6 +13,7 @@ from averment.errors import EvidenceError
 from averment.evidence import Evidence
 from averment.evidence.model import MAX_DEPTH
 from averment.evidence.plain import MAX_VALUES
+from averment.text import jsontext
 
 RECORD: dict[str, Any] = {
     "conversation_id": "c-7",
@@ -151,6 +152,25 @@ def test_every_way_in_gives_the_same_digest() -> None:
     assert evidence.sha256 == Evidence.from_record(RECORD).sha256
     assert evidence.sha256 == Evidence.from_bytes(evidence.to_json(), name="elsewhere.json").sha256
     assert evidence.sha256.startswith("sha256:")
+
+
+@pytest.mark.parametrize("odd", ["\ud800", 10**40, 1e-7, "\u2028\x7f", [], {"a": None}])
+def test_the_digest_is_over_the_model_without_places_and_sources(odd: Any) -> None:
+    """Encoded straight from the structs, the bytes are those of the model's values as canonical JSON."""
+    turns = [*RECORD["transcript"], {"role": "agent", "text": "a", "noted": odd}]
+    record = {
+        **RECORD,
+        "transcript": turns,
+        "metadata": {"odd": odd},
+        "labels": {"\ue000": 1, "\U0001f600": 2, "a": odd},
+    }
+    evidence = Evidence.from_record(record)
+    content = jsontext.decode(evidence.to_json()).value
+    assert evidence.to_json() == jsontext.canonical(content)
+    del content["sources"]
+    for part in (*content["turns"], *content["spans"], *content["notes"]):
+        del part["loc"]
+    assert evidence.sha256 == jsontext.digest(content)
 
 
 def test_what_was_recorded_changes_the_digest() -> None:

@@ -316,3 +316,25 @@ def test_the_redacted_transcript_has_every_turn_with_its_times() -> None:
         {"role": None, "text": "ok", "end": 3},
     ]
     assert type(redacted[0]["start"]) is int
+
+
+def test_suspects_are_turns_of_the_role_that_may_hold_personal_data() -> None:
+    """Detectors look at these turns only."""
+    turns = [
+        {"role": "agent", "text": "no digits"},
+        {"role": "caller", "text": "415 555 0123"},
+        {"role": "Assistant", "text": "a@b.com"},
+    ]
+    seen = view(transcript=turns)
+    assert seen.suspects() == [1, 2]
+    assert seen.suspects("agent") == [2]
+    assert seen.suspects("nobody") == []
+
+
+def test_a_view_tells_the_hits_of_its_own_patterns_only() -> None:
+    """A pattern that was never searched for is a defect, and no pattern without hits."""
+    said, unsaid = compile_pattern("refund"), compile_pattern("lawyer")
+    seen = view(said, unsaid, transcript=[{"text": "no"}, {"text": "a refund"}])
+    assert seen.all_hits == {said: [1], unsaid: []}
+    with pytest.raises(KeyError):
+        seen.hits(compile_pattern("other"))

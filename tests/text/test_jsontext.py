@@ -254,7 +254,7 @@ def test_repeated_keys_are_noted_and_the_last_value_is_kept() -> None:
     )
     assert read.value == {"a": {"x": 1}, "b": [{"c": 3}], "d": {"y": 0}}
     assert read.duplicates == (("a",), ("d",), ("a", "x"), ("b", 0, "c"), ("d", "y"))
-    assert decode(b'{"a": {"x": 1, "x": NaN}, "a": 1}')[:3] == ({"a": 1}, (("a",),), ())
+    assert decode(b'{"a": {"x": 1, "x": NaN}, "a": 1}').duplicates == (("a",),)
 
 
 @pytest.mark.parametrize(

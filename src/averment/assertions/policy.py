@@ -110,8 +110,9 @@ assertions:
             violations: list[dict[str, Any]] = []
             banned: set[int] = set()
             disclosed: set[int] = set()
+            all_hits = view.all_hits
             for rule, pattern, role in rules:
-                if pattern not in view.hit and rule.type == "banned" and rule.within is UNSET:
+                if not all_hits[pattern] and rule.type == "banned" and rule.within is UNSET:
                     continue
                 hits = view.hits(pattern, role)
                 if rule.within is not UNSET:

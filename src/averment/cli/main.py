@@ -98,7 +98,8 @@ def _open_streams() -> None:
     """A stream that was closed before the process began (`>&-`) is as good as the null device."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115 - for as long as the process
+            setattr(sys, name, stream)
 
 
 def _dispatch(args: list[str]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -161,37 +161,51 @@ class Document:
         found: list[_Found] = []
         first: dict[str, Item] = {}
         for item in self._items:
-            assertion = _convert(item, problems) if item.is_whole else None
+            assertion = self._checked(item, problems) if item.is_whole else None
             name = item.value.get("id")
             if isinstance(name, str) and name in first:
                 problems.append(_duplicate(name, item, first[name]))
             elif isinstance(name, str):
                 first[name] = item
-            if assertion is not None and not self._is_sound(assertion, item, problems):
-                assertion = None
             if isinstance(name, str):
                 mentions = _premises(item.value) + list(() if assertion is None else assertion.references())
                 found.append(_Found(item, name, assertion, mentions))
         _check_references(found, first, problems)
         return found
 
-    def _is_sound(self, assertion: Assertion, item: Item, problems: list[Problem]) -> bool:
-        before = len(problems)
+    def _checked(self, item: Item, problems: list[Problem]) -> Assertion | None:
+        """The assertion that an item is, or None after adding each of its mistakes to the problems."""
+        name = item.value.get("kind")
+        if not isinstance(name, str) or name not in KINDS:
+            problems.extend(item.problem(mistake) for mistake in _kind_mistakes(item.value))
+            return None
+        assertion, mistakes = fit(item.value, kind(name))
+        rest = assertion
+        if mistakes:
+            wrong = {mistake.path[0] for mistake in mistakes if mistake.path}
+            rest, _ = fit(
+                {field: value for field, value in item.value.items() if field not in wrong}, kind(name)
+            )
         try:
-            mistakes = [*assertion.mistakes(self.shelf), *common_mistakes(assertion)]
-            problems.extend(item.problem(mistake) for mistake in mistakes)
+            for mistake in () if rest is None else self._mistakes(rest):
+                # Where fields are wrong, how the others go together can't be told: only what each says by itself.
+                if assertion is not None or (mistake.path and not mistake.key):
+                    mistakes.append(mistake)
         except DocumentError as error:  # a policy file with mistakes of its own
             problems.extend(error.problems)
-            return False
+            assertion = None
+        problems.extend(item.problem(mistake) for mistake in mistakes)
+        return None if mistakes else assertion
+
+    def _mistakes(self, assertion: Assertion) -> Iterator[Mistake]:
+        """What is wrong with an assertion whose fields have the right types."""
+        yield from assertion.mistakes(self.shelf)
+        yield from common_mistakes(assertion)
         for use in assertion.patterns():
             try:
                 compile_pattern(use.source, ignore_case=use.ignore_case)
             except PatternError as error:
-                mistake = Mistake(
-                    "bad_pattern", error.message, use.path, offset=error.position, mend=error.mend
-                )
-                problems.append(item.problem(mistake))
-        return len(problems) == before
+                yield Mistake("bad_pattern", error.message, use.path, offset=error.position, mend=error.mend)
 
     def _in_order(self, problems: Sequence[Problem]) -> list[Problem]:
         """Each problem once, in the order of their places; those of the document itself before those of policies."""
@@ -204,13 +218,9 @@ class Document:
         return sorted(dict.fromkeys(problems), key=place)
 
 
-def _convert(item: Item, problems: list[Problem]) -> Assertion | None:
-    fields = item.value
+def _kind_mistakes(fields: Mapping[str, Any]) -> Iterator[Mistake]:
+    """What is wrong with an item of no known kind."""
     name = fields.get("kind")
-    if isinstance(name, str) and name in KINDS:
-        assertion, mistakes = fit(fields, kind(name))
-        problems.extend(item.problem(mistake) for mistake in mistakes)
-        return assertion
     path: tuple[str, ...] = ("kind",)
     if "kind" not in fields:
         message, code, path = "the field `kind` is missing", "missing_field", ()
@@ -218,7 +228,7 @@ def _convert(item: Item, problems: list[Problem]) -> Assertion | None:
         message, code = f"there is no kind `{name}`", "unknown_kind"
     else:
         message, code = "`kind` has the wrong type", "wrong_type"
-    mistake = Mistake(
+    yield Mistake(
         code,
         message,
         path,
@@ -227,11 +237,8 @@ def _convert(item: Item, problems: list[Problem]) -> Assertion | None:
         nearest=nearest(name, KINDS) if isinstance(name, str) else None,
         mend="See `averment kinds`.",
     )
-    problems.append(item.problem(mistake))
     if not isinstance(fields.get("id"), str) or not fields["id"]:
-        expected = "`id`: a non-empty string"
-        problems.append(item.problem(Mistake("missing_field", "the assertion has no id", expected=expected)))
-    return None
+        yield Mistake("missing_field", "the assertion has no id", expected="`id`: a non-empty string")
 
 
 def _duplicate(name: str, item: Item, first: Item) -> Problem:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from averment.assertions.base import Assertion, Check, Finding
+from averment.assertions.base import Assertion, Channel, Check, Finding
 from averment.documents import Document, Place
 from averment.evidence.view import ROLE_ALIASES, Roles, View
 from averment.policies import Policy
@@ -21,8 +21,9 @@ __all__ = ["Entry", "Plan", "compile_plan"]
 class Entry(msgspec.Struct, frozen=True):
     """One assertion, ready to be checked."""
 
-    assertion: Assertion
+    id: str
     kind: str
+    needs: tuple[Channel, ...]
     check: Check
     premises: tuple[str, ...]
     applies: Callable[[View], Finding | None] | None
@@ -48,8 +49,9 @@ class Plan:
         self._patterns: dict[Pattern, None] = {}
         self.entries: Sequence[Entry] = [
             Entry(
-                assertion,
+                assertion.id,
                 str(assertion.__struct_config__.tag),
+                assertion.needs,
                 assertion.compile(self),
                 assertion.premises(),
                 _applies(assertion),

@@ -61,8 +61,8 @@ def run_plan(
     findings: dict[str, Finding] = {}
     for index in plan.order:
         entry = plan.entries[index]
-        findings[entry.assertion.id] = _decide(entry, view, findings)
-    results = [_result(entry, findings[entry.assertion.id], view) for entry in plan.entries]
+        findings[entry.id] = _decide(entry, view, findings)
+    results = [_result(entry, findings[entry.id], view) for entry in plan.entries]
     wants_transcript = any("redacted_transcript" in result.details for result in results)
     return Envelope(
         inconclusive_policy=inconclusive_policy or plan.document.inconclusive_policy or "report",
@@ -105,7 +105,7 @@ def _skipped(unmet: Mapping[str, Status]) -> Finding:
 
 
 def _judge(entry: Entry, view: View, earlier: Mapping[str, Finding]) -> Finding:
-    for channel in entry.assertion.needs:
+    for channel in entry.needs:
         if view.is_missing(channel):
             return absent_finding(view, channel)
     try:
@@ -127,7 +127,7 @@ def _result(entry: Entry, finding: Finding, view: View) -> Result:
         tool_calls = list(dict.fromkeys(redact(call.id) for call in finding.calls))
         span_ids = [redact(view.spans[index].id) for index in sorted(indexes)]
     return Result(
-        id=entry.assertion.id,
+        id=entry.id,
         kind=entry.kind,
         status=finding.status,
         common=entry.common,

@@ -115,6 +115,7 @@ def decode(data: bytes, name: str | None) -> Decoded:
         raise EvidenceError(_json_problem(problem, name, problem.line)) from None
 
 
+_CONVERT = "Check the file; what is no JSON in UTF-8 must be converted to a conversation record first."
 _UNREADABLE = {b"\x1f\x8b": "gzip-compressed", b"PK\x03\x04": "a zip archive"}
 
 
@@ -156,6 +157,7 @@ def _json_problem(problem: jsontext.JSONProblem, name: str | None, line: int | N
         line=line,
         column=problem.column,
         expected="JSON or JSONL",
+        mend=_CONVERT if problem.code in {"json_syntax", "invalid_encoding"} else None,
     )
 
 
@@ -190,7 +192,7 @@ def detect(value: Any, name: str | None) -> Detected:
     if value == []:
         message, mend = (
             "an empty list can be a transcript or a trace",
-            "Say which, with `transcript=` or `trace=`.",
+            "Say which: pass it as the transcript or as the trace.",
         )
         raise EvidenceError(Problem(code="ambiguous_format", message=message, file=name, mend=mend))
     raise EvidenceError(

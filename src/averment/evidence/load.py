@@ -206,7 +206,7 @@ def _begin(draft: Draft, decoded: Decoded, part: Part) -> None:
             )
             draft.note_text(
                 place_of(part.source, line),
-                text._replace(duplicates=duplicates, non_finite=non_finite),
+                msgspec.structs.replace(text, duplicates=duplicates, non_finite=non_finite),
             )
 
 

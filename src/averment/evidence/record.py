@@ -248,7 +248,7 @@ def _content(model: EvidenceModel) -> EvidenceModel:
     """What was recorded, without where it stood: fields that are unset are not written."""
 
     def placeless(items: tuple[_Placed, ...]) -> tuple[_Placed, ...]:
-        return tuple(replace(item, loc=UNSET) for item in items)
+        return tuple([replace(item, loc=UNSET) for item in items])
 
     return replace(
         model,

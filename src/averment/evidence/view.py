@@ -176,14 +176,14 @@ class View:
         return self.model.timing
 
     @cached_property
-    def hit(self) -> Mapping[Pattern, list[int]]:
-        """The patterns that are found in any turn, each with the indexes of those turns, ascending."""
+    def all_hits(self) -> Mapping[Pattern, list[int]]:
+        """For every pattern of the plan, indexes of the turns in which it is found, ascending."""
         found = self._patterns.hits([turn.text for turn in self.turns])
-        return {pattern: places for pattern, places in zip(self._order, found, strict=True) if places}
+        return dict(zip(self._order, found, strict=True))
 
     def hits(self, pattern: Pattern, role: str | None = None) -> list[int]:
         """Indexes of the turns in which the pattern is found, ascending; only turns of `role`, when given."""
-        return self._of_role(self.hit.get(pattern, []), role)
+        return self._of_role(self.all_hits[pattern], role)
 
     def suspects(self, role: str | None = None) -> list[int]:
         """Indexes of the turns that may hold personal data, ascending; in the others no detector can find any."""

@@ -7,7 +7,6 @@ spelling for each value, because digests are made over it.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import sys
@@ -15,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from itertools import count
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import msgspec
 
@@ -50,8 +49,8 @@ _SMALL, _FEW = 2**20, 8
 _digests = count()
 # Strings, to pass over what they hold, and either brackets or integers.
 _STRING = r'"(?:[^"\\]++|\\.)*+"?'
-_brackets = re.compile(rf"(?s:{_STRING})|[\[{{}}\]]").finditer
-_integers = re.compile(rf"(?s:{_STRING})|[0-9]++(?![.eE])").finditer
+_BRACKETS = rf"(?s:{_STRING})|[\[{{}}\]]"
+_INTEGERS = rf"(?s:{_STRING})|[0-9]++(?![.eE])"
 
 
 class JSONProblem(ValueError):  # noqa: N818 - it is reported like a `Problem`, and called one
@@ -93,7 +92,7 @@ class NonFinite(str):
     __slots__ = ()
 
 
-class Decoded(NamedTuple):
+class Decoded(msgspec.Struct, frozen=True):
     """A JSON text's value and what its reader must note.
 
     Attributes:
@@ -259,15 +258,19 @@ class _Text:
 
     def read(self, decode: Callable[[str], Any]) -> tuple[Any, int]:
         """The decoded value and how deep it nests at most, or the problem that stands in the way."""
+        from json import JSONDecodeError
+
         text = self.text
         try:
             value = decode(text)
-        except json.JSONDecodeError as error:
-            self._refuse_syntax(error)
+        except JSONDecodeError as error:
+            self._refuse_syntax(error.msg, error.pos)
         except ValueError:
             limit = sys.get_int_max_str_digits()
             index = next(
-                found.start() for found in _integers(text) if found[0][0] != '"' and len(found[0]) > limit
+                found.start()
+                for found in re.finditer(_INTEGERS, text)
+                if found[0][0] != '"' and len(found[0]) > limit
             )
             self._refuse("number_too_large", f"an integer has more than {limit} digits", index)
         except RecursionError:
@@ -278,18 +281,18 @@ class _Text:
             self._refuse_depth()
         return value, nesting
 
-    def _refuse_syntax(self, error: json.JSONDecodeError) -> NoReturn:
-        rest = self.text[error.pos :].strip()
-        if error.msg.startswith("Extra data"):
-            self._refuse("json_extra_data", "something stands after the end of the JSON value", error.pos)
-        if error.msg.startswith("Unterminated string") or any(word.startswith(rest) for word in _LITERALS):
+    def _refuse_syntax(self, message: str, index: int) -> NoReturn:
+        rest = self.text[index:].strip()
+        if message.startswith("Extra data"):
+            self._refuse("json_extra_data", "something stands after the end of the JSON value", index)
+        if message.startswith("Unterminated string") or any(word.startswith(rest) for word in _LITERALS):
             self._refuse("json_truncated", "the text ends before its JSON value does", len(self.text))
-        self._refuse("json_syntax", "the text is not JSON", error.pos)
+        self._refuse("json_syntax", "the text is not JSON", index)
 
     def _refuse_depth(self) -> None:
         """Refuse the first bracket that stands too deep, if there is one."""
         depth = 0
-        for found in _brackets(self.text):
+        for found in re.finditer(_BRACKETS, self.text):
             if found[0] in ("[", "{"):
                 depth += 1
                 if depth > MAX_EVIDENCE_DEPTH:

@@ -338,7 +338,7 @@ _SYNTAX = (
             "mapping keys",
         ),
         "the line does not fit what stands before it",
-        "Start the keys of a mapping, or the `-` of a list, in one column; write nothing after a closing quote.",
+        "Start keys, or the `-` of a list, in one column; put a text that begins with a quote or bracket in quotes.",
     ),
     (
         ("expected node content", "expected the node content"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from averment.text.pii import DETECTORS, MARKER, Hit, find, redact
+from averment.text.pii import DETECTORS, MARKER, Hit, find, redact, suspects
 
 ALL = tuple(DETECTORS)
 SIZE = 200_000
@@ -198,3 +198,29 @@ def test_a_long_address_is_one_hit(length: int) -> None:
     """The local part has no bound, and is read once."""
     text = "a." * length + "@example.com"
     assert find(text, ["email"]) == [Hit("email", 0, len(text))]
+
+
+@given(st.lists(st.text("a@.4 9\0\u0664\ud800\U0001f600", max_size=30), max_size=6))
+@settings(max_examples=200, deadline=None)
+def test_only_suspects_hold_personal_data(texts: list[str]) -> None:
+    """What is passed over has no hit, and whether a text is passed over depends on no other text."""
+    found = suspects(texts)
+    assert found == [index for index, text in enumerate(texts) if suspects([text])]
+    assert all(index in found for index, text in enumerate(texts) if find(text, ALL))
+
+
+def test_most_texts_are_no_suspects() -> None:
+    """Nine digits or an at sign in one text make a suspect, digits of several texts don't."""
+    texts = [
+        "at 10:30",
+        "call 555 0123",
+        "",
+        "a@b",
+        "000 000 000",
+        "\u0664" * 9,
+        "\xe9" * 9,
+        "\0" * 9,
+        "12345678",
+    ]
+    assert suspects(texts) == [3, 4, 5]
+    assert suspects(texts * 100)[-1] == 99 * len(texts) + 5

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from averment.text.pii import card, email, phone, ssn
 from averment.text.pii._ranges import Detector, merge
@@ -32,7 +34,7 @@ _FEWEST_DIGITS = 9
 """A social security number has nine digits, a telephone number ten, a card at least thirteen."""
 
 
-class Hit(NamedTuple):
+class Hit(msgspec.Struct, frozen=True):
     """One occurrence of personal data, without its text.
 
     Attributes:
@@ -94,7 +96,9 @@ def suspects(texts: Sequence[str]) -> list[int]:
 
 
 def _suspects(texts: Sequence[str]) -> Iterable[int]:
-    kept = "\0".join(texts).encode("utf-8", "surrogatepass").translate(None, _HARMLESS_BESIDES_NULL).split(b"\0")
+    kept = (
+        "\0".join(texts).encode("utf-8", "surrogatepass").translate(None, _HARMLESS_BESIDES_NULL).split(b"\0")
+    )
     if len(kept) != len(texts):  # one of them holds a null itself
         kept = [b"@"] * len(texts)
     for index, found in enumerate(kept):

@@ -35,12 +35,17 @@ def _candidate() -> re.Pattern[str]:
     )
 
 
-# "SSN:", "Social Security number is", `social_security_number": "`, `socialSecurityNumber=`, "my social is".
-_ANNOUNCED = re.compile(
-    r"(?i)(?<![^\W_])(?:ssn|social(?:[\W_]{0,3}security)?)(?:[\W_]{0,4}(?:number|num|no|is|was)){0,3}[\W_]{0,4}\Z"
-)
+@cache
+def _announcement() -> re.Pattern[str]:
+    # "SSN:", "Social Security number is", `social_security_number": "`, `socialSecurityNumber=`, "my social is".
+    return re.compile(
+        r"(?i)(?<![^\W_])(?:ssn|social(?:[\W_]{0,3}security)?)"
+        r"(?:[\W_]{0,4}(?:number|num|no|is|was)){0,3}[\W_]{0,4}\Z"
+    )
+
+
 _ANNOUNCEMENT_LENGTH = 64
-"""Longer than anything `_ANNOUNCED` matches."""
+"""Longer than any announcement."""
 
 
 def find(text: str) -> list[Range]:
@@ -59,4 +64,4 @@ def _assignable(number: str) -> bool:
 
 
 def _announced(text: str, start: int) -> bool:
-    return _ANNOUNCED.search(text, max(0, start - _ANNOUNCEMENT_LENGTH), start) is not None
+    return _announcement().search(text, max(0, start - _ANNOUNCEMENT_LENGTH), start) is not None
