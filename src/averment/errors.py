@@ -131,6 +131,10 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that `name` most likely misspells, or None when nothing is close."""
     import difflib
 
-    similar_in_length = sorted(other for other in known if abs(len(other) - len(name)) <= 3)
+    names = sorted(known)
+    longer = [other for other in names if len(name) > 2 and other.startswith(f"{name}_")]
+    if longer:
+        return min(longer, key=len)
+    similar_in_length = [other for other in names if abs(len(other) - len(name)) <= 3]
     matches = difflib.get_close_matches(name, similar_in_length, n=1, cutoff=0.6)
     return matches[0] if matches else None

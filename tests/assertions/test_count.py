@@ -110,7 +110,7 @@ def test_bounds_are_inclusive(judge: Fixture, bounds: Any, passes: bool) -> None
         ({"phrase": "x"}, "transcript_absent"),
         ({"tool": "a"}, "trace_absent"),
         ({"span_type": "a"}, "trace_absent"),
-        ({"http": {}}, "http_absent"),
+        ({"http": {}}, "trace_absent"),
     ],
 )
 def test_absent_evidence_counts_nothing(judge: Fixture, fields: dict[str, Any], code: str) -> None:

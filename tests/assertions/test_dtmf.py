@@ -94,11 +94,14 @@ def test_keyed_digits_are_never_printed(
 
 def test_a_source_without_keyed_digits_is_inconclusive(judge: Fixture, gapped: Fixture) -> None:
     """A missing trace, or one that does not show the keypad, says nothing."""
-    for evidence in (gapped({}, transcript=[]), gapped({"dtmf": "absent"}, trace=[])):
+    for code, noun, evidence in (
+        ("trace_absent", "trace", gapped({}, transcript=[])),
+        ("dtmf_absent", "keypad", gapped({"dtmf": "absent"}, trace=[])),
+    ):
         for fields in ({}, {"absent": True}):
             result = judge(dtmf(**fields), evidence)
-            assert (result["status"], result["code"]) == ("INCONCLUSIVE", "dtmf_absent")
-            assert result["public_reason"] == "required keypad evidence was missing"
+            assert (result["status"], result["code"]) == ("INCONCLUSIVE", code)
+            assert result["public_reason"] == f"required {noun} evidence was missing"
 
 
 @pytest.mark.parametrize("state", ["truncated", "partial", "redacted"])

@@ -84,12 +84,15 @@ def test_absent_forbids_such_a_handoff(judge: Fixture) -> None:
 
 def test_a_source_without_handoffs_is_inconclusive(judge: Fixture, gapped: Fixture) -> None:
     """Tool calls that are recorded say nothing of handoffs, and neither does a missing trace."""
-    for evidence in (gapped({}, transcript=[]), gapped({"handoff": "absent"}, trace=TRACE[1:2])):
+    for code, channel, noun, evidence in (
+        ("trace_absent", "executions", "trace", gapped({}, transcript=[])),
+        ("handoff_absent", "handoff", "handoff", gapped({"handoff": "absent"}, trace=TRACE[1:2])),
+    ):
         for fields in ({}, {"absent": True}):
             result = judge(handoff(**fields), evidence)
-            assert (result["status"], result["code"]) == ("INCONCLUSIVE", "handoff_absent")
-            assert result["evidence_gap"]["channel"] == "handoff"
-            assert result["public_reason"] == "required handoff evidence was missing"
+            assert (result["status"], result["code"]) == ("INCONCLUSIVE", code)
+            assert result["evidence_gap"]["channel"] == channel
+            assert result["public_reason"] == f"required {noun} evidence was missing"
 
 
 @pytest.mark.parametrize("state", ["truncated", "partial", "redacted"])

@@ -129,10 +129,13 @@ def test_absent_passes_when_no_answer_is_so(judge: Fixture) -> None:
 
 def test_a_source_without_http_is_inconclusive(judge: Fixture, gapped: Fixture) -> None:
     """Tool calls that are recorded say nothing of HTTP, and neither does a missing trace."""
-    for evidence in (gapped({}, transcript=[]), gapped({"http": "absent"}, trace=[])):
+    for code, evidence in (
+        ("trace_absent", gapped({}, transcript=[])),
+        ("http_absent", gapped({"http": "absent"}, trace=[])),
+    ):
         for fields in ({}, {"absent": True}):
             result = judge(http_result(**fields), evidence)
-            assert (result["status"], result["code"]) == ("INCONCLUSIVE", "http_absent")
+            assert (result["status"], result["code"]) == ("INCONCLUSIVE", code)
 
 
 @pytest.mark.parametrize("state", ["truncated", "partial", "redacted"])

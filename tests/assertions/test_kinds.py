@@ -87,9 +87,9 @@ HIDDEN_ARGS = {"args": None, "args_state": "absent"}
 EARNED: dict[str, tuple[list[dict[str, Any]], dict[str, Any]]] = {
     "transcript_absent": ([phrase("x")], {}),
     "trace_absent": ([tool_call(name="t")], {}),
-    "http_absent": ([sequence({"http": {}})], {}),
-    "handoff_absent": ([{"kind": "handoff"}], {}),
-    "dtmf_absent": ([{"kind": "dtmf", "digits": "1"}], {}),
+    "http_absent": ([sequence({"http": {}})], {"gaps": {"http": "absent"}, "trace": ONE}),
+    "handoff_absent": ([{"kind": "handoff"}], {"gaps": {"handoff": "absent"}, "trace": ONE}),
+    "dtmf_absent": ([{"kind": "dtmf", "digits": "1"}], {"gaps": {"dtmf": "absent"}, "trace": ONE}),
     "timing_absent": ([{"kind": "outcome", "all_of": [{"field_present": "a"}]}], {}),
     "state_absent": ([state()], {}),
     "snapshots_absent": ([state_change()], {"state": {"r": [{"a": 1}]}}),

@@ -238,7 +238,9 @@ def test_only_safe_names_stand_in_public_reasons(name: str, is_safe: bool) -> No
     assert safe(None) is None
 
 
-def test_a_number_that_is_somebody_s_is_redacted_wherever_a_result_holds_it(envelope_of: Callable[..., Any]) -> None:
+def test_a_number_that_is_somebody_s_is_redacted_wherever_a_result_holds_it(
+    envelope_of: Callable[..., Any],
+) -> None:
     """A card number kept as a number, or as a key, is no less of one."""
     card = 4111111111111111
     rows = {"before": [{"id": 1, "n": 0}], "after": [{"id": 1, "n": {str(card): card, "small": 7}}]}

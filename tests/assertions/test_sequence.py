@@ -283,7 +283,7 @@ def test_absent_evidence_is_inconclusive_and_empty_evidence_is_judged(judge: Fix
     assert judge(tools("a"))["code"] == "trace_absent"
     assert judge(sequence({"phrase": "a"}), trace=[])["code"] == "transcript_absent"
     assert judge(sequence({"tool": "a"}, {"phrase": "a"}), trace=[])["code"] == "transcript_absent"
-    assert judge(sequence({"http": {}}))["code"] == "http_absent"
+    assert judge(sequence({"http": {}}))["code"] == "trace_absent"
     assert judge(tools("a"), trace=[])["code"] == "not_found"
     assert judge(sequence({"http": {}}), trace=[])["code"] == "not_found"
     assert judge(sequence({"tool": "a"}, {"phrase": "a"}), trace=[], transcript=[])["code"] == "not_found"

@@ -462,7 +462,7 @@ def test_missing_surfaces_a_result_can_be_traced_and_verified_again(envelope_of:
     passed, warned, unknown = envelope["results"]
     assert (passed["turns"], passed["tags"], passed["owner"]) == ([0], ["smoke"], "ops")
     assert (warned["code"], envelope["summary"]["warnings"]["fail"]) == ("not_found", 1)
-    assert unknown["code"] == "handoff_absent"
+    assert unknown["code"] == "trace_absent"
     assert envelope["document"]["sha256"].startswith("sha256:")
     assert envelope["evidence_sha256"].startswith("sha256:")
     assert envelope["engine"]["name"] == "averment"

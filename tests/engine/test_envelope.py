@@ -251,3 +251,14 @@ def test_results_do_not_depend_on_the_order_of_assertions_or_keys(order: list[in
     found = {result["id"]: result for result in shuffled.to_dict()["results"]}
     assert found == expected
     assert shuffled.evidence_sha256 == run().evidence_sha256
+
+
+def test_a_call_with_the_wrong_things_is_a_usage_error() -> None:
+    """Plain mappings are told what to make of them, not met with an AttributeError."""
+    document = averment.Document.of(DOCUMENT)
+    evidence = averment.Evidence.from_record(CONVERSATION)
+    with pytest.raises(averment.UsageError, match=r"Document\.of"):
+        averment.run(DOCUMENT, evidence)  # type: ignore[arg-type]
+    for wrong in (CONVERSATION, None):
+        with pytest.raises(averment.UsageError, match=r"Evidence\.from_record"):
+            averment.run(document, wrong)  # type: ignore[arg-type]

@@ -229,3 +229,25 @@ def test_a_database_is_not_read_from_a_stream() -> None:
     with pytest.raises(EvidenceError) as error:
         Evidence.load(state=io.BytesIO(b"SQLite format 3\x00"))
     assert code(error) == "not_a_file"
+
+
+@pytest.mark.parametrize("part", ["state", "timing"])
+def test_a_conversation_given_as_state_or_timing_is_told(tmp_path: Path, part: str) -> None:
+    """Nearly anything can be a state; what is surely a conversation or a trace is not taken for one."""
+    whole = tmp_path / "whole.json"
+    whole.write_text('{"transcript": [{"role": "agent", "text": "hi"}], "spans": []}', encoding="utf-8")
+    trace = tmp_path / "trace.jsonl"
+    trace.write_text(
+        '{"_meta": true, "schema": "hotato.voice_trace.v1"}\n{"type": "handoff"}\n', encoding="utf-8"
+    )
+    for path in (whole, trace):
+        with pytest.raises(EvidenceError) as caught:
+            Evidence.load(**{part: path})
+        assert [problem.code for problem in caught.value.problems] == ["swapped_arguments"]
+
+
+def test_a_resource_may_have_the_name_of_a_part(tmp_path: Path) -> None:
+    """A state with a resource called `transcript` is a state."""
+    path = tmp_path / "state.json"
+    path.write_text('{"transcript": [{"id": 1}], "orders": []}', encoding="utf-8")
+    assert Evidence.load(state=path).model.states is not None

@@ -144,7 +144,11 @@ def mentions(expr: str) -> Iterator[tuple[int, int, str]]:
     for token in _scan(expr):
         if token.type is _Type.ID:
             start = token.position
-            yield start, _quoted(expr, start)[0] if expr[start] == "'" else start + len(token.text), token.text
+            yield (
+                start,
+                _quoted(expr, start)[0] if expr[start] == "'" else start + len(token.text),
+                token.text,
+            )
 
 
 def written(name: str) -> str:

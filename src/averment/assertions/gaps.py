@@ -56,8 +56,13 @@ _ABSENT: Mapping[str, tuple[Code, str, str]] = {
 }
 
 
+_OF_TRACE = frozenset({"http", "handoff", "dtmf"})
+
+
 def absent_finding(view: View, channel: Channel, details: Mapping[str, Any] | None = None) -> Finding:
     """INCONCLUSIVE, because the channel can answer nothing; says what would supply it."""
+    if channel in _OF_TRACE and view.is_missing("executions"):
+        channel = "executions"  # there is no trace at all, which is what to say
     code, noun, how = _ABSENT[channel]
     state, why = view.coverage(channel)
     if state != "absent":

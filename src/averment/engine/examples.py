@@ -63,7 +63,7 @@ def _try(document: Document, plan: Plan, index: int, assertion: Assertion) -> It
                 else judge_alone(plan, index, evidence)
             )
             if result.status is not expected:
-                found = f"{result.status}: {redact(result.reason or 'it passes')}"
+                found = f"{result.status}: {redact(result.reason)}" if result.reason else result.status.value
                 message = f"`{assertion.id}` must {expected} on this example, and is {result.status}"
                 mend = "Mend the assertion, or the example."
                 yield document.problem(

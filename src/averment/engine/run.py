@@ -41,6 +41,7 @@ def run(
     Raises:
         UsageError: there is no such policy.
     """
+    _must_be(document, Document, "a document", "Document.load, Document.parse or Document.of")
     return run_plan(compile_plan(document), evidence, inconclusive_policy=inconclusive_policy)
 
 
@@ -48,6 +49,7 @@ def run_plan(
     plan: Plan, evidence: Evidence, *, inconclusive_policy: InconclusivePolicy | None = None
 ) -> Envelope:
     """Judges one conversation by a plan that is already compiled; see `run`."""
+    _must_be(evidence, Evidence, "the evidence", "Evidence(...), Evidence.load or Evidence.from_record")
     if inconclusive_policy not in {None, "report", "fail", "refuse"}:
         raise UsageError(
             Problem(
@@ -72,6 +74,20 @@ def run_plan(
         results=results,
         redacted_transcript=view.redacted_transcript if wants_transcript else None,
     )
+
+
+def _must_be(value: object, expected: type, what: str, makers: str) -> None:
+    """Tells a caller without types what to pass; a mistake in a call is no defect of averment."""
+    if not isinstance(value, expected):
+        raise UsageError(
+            Problem(
+                code="wrong_type",
+                message=f"{what} has the wrong type",
+                expected=f"averment.{expected.__name__}",
+                found=type(value).__name__,
+                mend=f"Make it with {makers}.",
+            )
+        )
 
 
 def judge_alone(plan: Plan, index: int, evidence: Evidence) -> Result:
@@ -141,7 +157,7 @@ def _result(entry: Entry, finding: Finding, view: View) -> Result:
         reason=None if finding.reason is None else _bounded(redact(finding.reason()), _MAX_REASON),
         public_reason=None
         if finding.public is None
-        else _bounded(" ".join(finding.public.split()), _MAX_PUBLIC),
+        else _bounded(redact(" ".join(finding.public.split())), _MAX_PUBLIC),
     )
 
 

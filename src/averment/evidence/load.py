@@ -18,7 +18,7 @@ from averment.errors import EvidenceError, Problem
 from averment.evidence.detect import Decoded, decode, detect, matches, refuse_document
 from averment.evidence.draft import Draft, Part, place_of
 from averment.evidence.model import MAX_BYTES, Source
-from averment.evidence.readers import state_json, state_sqlite, timing, transcript, voice_trace
+from averment.evidence.readers import conversation, state_json, state_sqlite, timing, transcript, voice_trace
 from averment.text import jsontext
 
 __all__ = ["Input", "add_parts", "checked", "drafts_of", "read_input"]
@@ -214,9 +214,15 @@ def _refuse_other(key: str, expected: str, decoded: Decoded, name: str) -> None:
     """Tell a file that holds another kind of evidence than it was given as."""
     value = decoded.value
     refuse_document(value, name)
-    if key not in ("transcript", "trace") or value == []:
+    if value == []:
         return
     found = [detected.format for detected in matches(value)]
+    if key in ("state", "timing"):
+        # Nearly anything can be a state or timing; only what is surely something else is told. One key of a
+        # conversation may well be the name of a resource.
+        several = isinstance(value, dict) and len(value.keys() & set(conversation.KEYS)) > 1
+        sure = {"evidence", "voice_trace", *(["conversation"] if several else [])}
+        found = [form for form in found if form.name in sure]
     if any(form.name == expected for form in found):
         return
     if found and not (key == "transcript" and isinstance(value, dict) and value.keys() == {"transcript"}):

@@ -214,7 +214,9 @@ def _union_mistakes(value: Any, info: Any, path: Path) -> Iterator[Mistake]:
     """Mistakes against the one member that the value's JSON type selects; members of our unions differ in it."""
     for member in info.types:
         if _same_shape(value, member):
-            yield from _mistakes(value, member, path)
+            for mistake in _mistakes(value, member, path):
+                is_choice = mistake.code == "not_allowed" and mistake.path == path
+                yield msgspec.structs.replace(mistake, expected=_type_name(info)) if is_choice else mistake
             return
     yield _wrong_type(value, info, path)
 
@@ -260,7 +262,7 @@ def _not_one_of(value: Any, known: list[str], path: Path) -> Mistake:
         "not_allowed",
         f"`{path[-1] if path else 'value'}` is not one of the allowed values",
         path,
-        expected=f"one of {', '.join(known)}",
+        expected=known[0] if len(known) == 1 else f"one of {', '.join(known)}",
         found=describe(value),
         nearest=nearest(value, known) if isinstance(value, str) else None,
     )
