@@ -24,6 +24,7 @@ from averment.assertions.codes import Code
 from averment.assertions.formula_expr import FormulaError, parse
 from averment.evidence.view import View
 from averment.policies import PolicyShelf
+from averment.text.pii import Clean
 from averment.text.structs import Mistake
 
 __all__ = ["Formula"]
@@ -87,10 +88,10 @@ assertions:
                     Code.REFERENCE_INCONCLUSIVE,
                     lambda: f"INCONCLUSIVE itself: {', '.join(unknown)}",
                     "required referenced-result evidence was missing",
-                    details={"refs": refs},
+                    details=Clean(refs=refs),
                 )
             truth = {name: earlier[name].status is Status.PASS for name in refs}
-            details = {"refs": refs, "met": sum(truth.values()), "of": len(refs)}
+            details = Clean(refs=refs, met=sum(truth.values()), of=len(refs))
             if formula.evaluate(truth):
                 return passed(details=details)
             return failed(

@@ -28,6 +28,7 @@ from averment.assertions.gaps import absent_finding
 from averment.evidence import model
 from averment.evidence.view import View
 from averment.policies import PolicyShelf
+from averment.text.pii import Clean
 from averment.text.structs import Mistake
 
 __all__ = ["Condition", "Outcome"]
@@ -138,7 +139,7 @@ assertions:
             missing = next((channel for _, channel, _ in tests if view.is_missing(channel)), None)
             answers = [None if view.is_missing(channel) else test(view) for _, channel, test in tests]
             met = [answer is not None and answer.holds for answer in answers]
-            details = {"met": sum(met), "of": len(tests)}
+            details = Clean(met=sum(met), of=len(tests))
             if missing is not None:
                 return absent_finding(view, missing, details)
             turns = sorted({turn for answer in answers if answer for turn in answer.turns})

@@ -21,11 +21,12 @@ from averment.assertions.base import (
 )
 from averment.assertions.codes import Code
 from averment.evidence.view import View
-from averment.text.pii import find
+from averment.text.pii import Clean, find
 
 __all__ = ["Pii"]
 
 
+_POINTER = "#/redacted_transcript"
 _NOT_SCANNED = ("spoken_digits", "split_turns", "arguments", "results", "http", "state", "dtmf")
 """What the check does not look at; a PASS says so, because nothing was found there only for want of looking."""
 
@@ -68,6 +69,7 @@ assertions:
         """The check, for the role's canonical name."""
         role = resolver.role(self.role)
         not_scanned = [*_NOT_SCANNED, *([] if role is None else ["other_roles"])]
+        clean = Clean(redacted_transcript=_POINTER, not_scanned=not_scanned)
 
         def check(view: View, _: Earlier) -> Finding:
             found = [
@@ -75,9 +77,8 @@ assertions:
                 for index in view.suspects(role)
                 for hit in find(view.turns[index].text, self.detectors)
             ]
-            details = {"redacted_transcript": "#/redacted_transcript"}
             if not found:
-                return passed(details={**details, "not_scanned": not_scanned}, absence_of="transcript")
+                return passed(details=clean, absence_of="transcript")
             hits = [
                 {"detector": hit.detector, "turn": index, "role": view.turns[index].role_raw}
                 for index, hit in found
@@ -92,7 +93,7 @@ assertions:
                 ),
                 f"{len(hits)} find{'' if len(hits) == 1 else 's'} of personal data: {names}",
                 turns=turns,
-                details={"hits": hits, **details},
+                details={"hits": hits, "redacted_transcript": _POINTER},
             )
 
         return check

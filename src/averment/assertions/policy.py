@@ -105,6 +105,7 @@ assertions:
             {name: redact(value) if isinstance(value, str) else value for name, value in said.items()},
             sha256=policy.sha256,
         )
+        clean = Clean(pack=pack)
 
         def check(view: View, _: Earlier) -> Finding:
             violations: list[dict[str, Any]] = []
@@ -131,13 +132,13 @@ assertions:
                 # What was said is proved; that something was not said is not.
                 violations = [violation for violation in violations if violation["turn"] is not None]
             if not violations:
-                return passed(turns=sorted(disclosed), details={"pack": pack}, absence_of="transcript")
+                return passed(turns=sorted(disclosed), details=clean, absence_of="transcript")
             return failed(
                 Code.POLICY_VIOLATED,
                 lambda: _reason(violations, sorted(banned)),
                 _public(violations),
                 turns=sorted(banned),
-                details={"matched_rules": violations, "pack": pack},
+                details=Clean(matched_rules=violations, pack=pack),
                 absence_of=None if banned else "transcript",
             )
 

@@ -27,6 +27,7 @@ from averment.assertions.calls import expected_mistakes, filter_mistakes
 from averment.assertions.codes import Code
 from averment.evidence.view import View
 from averment.policies import PolicyShelf
+from averment.text.pii import Clean
 from averment.text.structs import Mistake
 
 __all__ = ["State"]
@@ -115,7 +116,7 @@ assertions:
             actual = {key: values.resolve(record.fields, key) for key in matchers}
             wrong = sorted(key for key, matcher in matchers.items() if not matcher.matches(actual[key]))
             if not wrong:
-                return passed(details={"row": record.row})
+                return passed(details=Clean(row=record.row))
             mismatches = [
                 {"path": _path(key, mismatch.path), "expected": mismatch.expected, "found": mismatch.found}
                 for key in wrong

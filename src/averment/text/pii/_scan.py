@@ -49,7 +49,7 @@ class Hit(msgspec.Struct, frozen=True):
 
 
 class Clean(dict[str, Any]):
-    """Values without personal data, redacted once for all: what a document says, and results repeat."""
+    """Values without personal data: counts, and what a document says, redacted once for all where results repeat it."""
 
 
 def find(text: str, detectors: Sequence[str]) -> list[Hit]:
