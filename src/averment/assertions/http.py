@@ -12,7 +12,8 @@ from averment.assertions import values
 from averment.assertions.base import ExpectedFields, Regex
 from averment.assertions.calls import expected_mistakes
 from averment.evidence.model import Span
-from averment.text.patterns import PatternError, compile_pattern
+from averment.text.patterns import compile_pattern
+from averment.text.patterns.mistakes import pattern_mistakes
 from averment.text.structs import Mistake, describe
 
 __all__ = ["HttpExchange", "StatusCode", "response_of", "status_of"]
@@ -43,12 +44,7 @@ class HttpExchange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
                 "empty_value", "the method is blank", ("method",), expected="a method such as `POST`"
             )
         if self.url_matches is not UNSET:
-            try:
-                compile_pattern(self.url_matches)
-            except PatternError as error:
-                yield Mistake(
-                    "bad_pattern", error.message, ("url_matches",), offset=error.position, mend=error.mend
-                )
+            yield from pattern_mistakes(self.url_matches, ("url_matches",))
         for path, code in self._statuses():
             if not _LEAST <= code <= _MOST:
                 expected = f"a status code from {_LEAST} to {_MOST}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar
 
+import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from averment.assertions import values
@@ -23,7 +24,7 @@ from averment.assertions.base import (
     passed,
     safe,
 )
-from averment.assertions.calls import expected_mistakes, filter_mistakes
+from averment.assertions.calls import expected_mistakes, filter_mistakes, mismatch_list, mismatch_text
 from averment.assertions.codes import Code
 from averment.evidence.view import View
 from averment.policies import PolicyShelf
@@ -117,26 +118,17 @@ assertions:
             wrong = sorted(key for key, matcher in matchers.items() if not matcher.matches(actual[key]))
             if not wrong:
                 return passed(details=Clean(row=record.row))
-            mismatches = [
-                {"path": _path(key, mismatch.path), "expected": mismatch.expected, "found": mismatch.found}
+            mismatches = mismatch_list(
+                msgspec.structs.replace(mismatch, path=(key, *mismatch.path))
                 for key in wrong
                 for mismatch in matchers[key].mismatches(actual[key])
-            ]
+            )
             missing = all(actual[key] is values.ABSENT for key in wrong)
             return failed(
                 Code.FIELD_MISSING if missing else Code.VALUE_MISMATCH,
-                lambda: (
-                    f"`{self.resource}`{where}: "
-                    + "; ".join(
-                        f"{m['path']}: expected {m['expected']}, found {m['found']}" for m in mismatches
-                    )
-                ),
+                lambda: f"`{self.resource}`{where}: {mismatch_text(mismatches)}",
                 public,
                 details={"row": record.row, "mismatches": mismatches},
             )
 
         return check
-
-
-def _path(key: str, path: tuple[str | int, ...]) -> str:
-    return key + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)

@@ -28,7 +28,8 @@ from averment.assertions.codes import Code
 from averment.evidence.model import Span, ToolCall
 from averment.evidence.view import View
 from averment.policies import PolicyShelf
-from averment.text.patterns import PatternError, compile_pattern
+from averment.text.patterns import compile_pattern
+from averment.text.patterns.mistakes import pattern_mistakes
 from averment.text.structs import Mistake
 
 __all__ = ["ToolError"]
@@ -87,12 +88,7 @@ assertions:
     def mistakes(self, shelf: PolicyShelf) -> Iterable[Mistake]:  # noqa: ARG002
         """A pattern that can't be searched."""
         if self.error_matches is not UNSET:
-            try:
-                compile_pattern(self.error_matches, ignore_case=True)
-            except PatternError as error:
-                yield Mistake(
-                    "bad_pattern", error.message, ("error_matches",), offset=error.position, mend=error.mend
-                )
+            yield from pattern_mistakes(self.error_matches, ("error_matches",), ignore_case=True)
 
     def compile(self, resolver: Resolver) -> Check:  # noqa: ARG002 - its pattern is none of the transcript's
         """The check, for the tool and its pattern."""

@@ -22,7 +22,7 @@ from averment.documents.references import cycles, decision_order
 from averment.errors import DocumentError, Problem, nearest
 from averment.policies import PolicyShelf
 from averment.text.jsontext import digest
-from averment.text.patterns import PatternError, compile_pattern
+from averment.text.patterns.mistakes import pattern_mistakes
 from averment.text.source import read_source, source_of
 from averment.text.structs import Mistake, describe, fit
 
@@ -207,10 +207,7 @@ class Document:
         yield from assertion.mistakes(self.shelf)
         yield from common_mistakes(assertion)
         for use in assertion.patterns():
-            try:
-                compile_pattern(use.source, ignore_case=use.ignore_case)
-            except PatternError as error:
-                yield Mistake("bad_pattern", error.message, use.path, offset=error.position, mend=error.mend)
+            yield from pattern_mistakes(use.source, use.path, ignore_case=use.ignore_case)
 
     def _in_order(self, problems: Sequence[Problem]) -> list[Problem]:
         """Each problem once, in the order of their places; those of the document itself before those of policies."""

@@ -22,7 +22,7 @@ from msgspec import UNSET, Meta, UnsetType
 from averment.errors import DocumentError, Problem, nearest
 from averment.evidence.within import Within
 from averment.text.jsontext import digest
-from averment.text.patterns import PatternError, compile_pattern
+from averment.text.patterns.mistakes import pattern_mistakes
 from averment.text.source import MAX_DOCUMENT_BYTES, Source, read_source
 from averment.text.structs import Mistake, convert
 
@@ -163,15 +163,9 @@ def read_policy(source: Source) -> Policy:
                 )
             )
         seen.add(rule.id)
-        faults = [] if rule.within is UNSET else [*rule.within.mistakes()]
-        problems.extend(fault.under("rules", index, "within").at(source, ()) for fault in faults)
-        try:
-            compile_pattern(rule.regex, ignore_case=True)
-        except PatternError as error:
-            place = ("rules", index, "regex")
-            problems.append(
-                source.problem("bad_pattern", error.message, place, offset=error.position, mend=error.mend)
-            )
+        faults = [] if rule.within is UNSET else [fault.under("within") for fault in rule.within.mistakes()]
+        faults += pattern_mistakes(rule.regex, ("regex",), ignore_case=True)
+        problems.extend(fault.at(source, ("rules", index)) for fault in faults)
     if problems:
         raise DocumentError(problems)
     return policy
