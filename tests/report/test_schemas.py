@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jsonschema
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -108,6 +109,69 @@ def test_an_expected_value_that_is_wrong_is_marked(value: Any) -> None:
     with pytest.raises(DocumentError):
         Document.of(expecting(value))
     assert not DOCUMENT.is_valid(expecting(value))
+
+
+SHARED = {
+    "version": 1,
+    "vars": {"n": 1, "who": "agent", "limit": 50, "close": True},
+    "defaults": {"regex": "hello", "requestor": "{{who}}"},
+    "assertions": [
+        {"id": "greets", "kind": "phrase", "case_sensitive": "{{ close }}"},
+        {"id": "refunds", "kind": "count", "tool": "issue_refund", "count": {"min": "{{n}}"}},
+        {
+            "id": "within",
+            "kind": "tool_result",
+            "name": "t",
+            "result": {"amount": {"$approx": {"value": 1, "abs": "{{n}}"}}},
+        },
+        {
+            "id": "size",
+            "kind": "tool_result",
+            "name": "t",
+            "result": {"$len": "{{n}}", "$exists": "{{close}}"},
+        },
+        {"id": "fast", "kind": "latency", "tool": "t", "max_ms": "{{limit}}"},
+    ],
+}
+
+
+def test_a_variable_fits_where_a_number_a_boolean_or_a_name_is_expected() -> None:
+    """What `check` takes with `{{name}}` and with fields from `defaults`, an editor does not mark."""
+    Document.of(SHARED)
+    DOCUMENT.validate(SHARED)
+
+
+@pytest.mark.parametrize("field", ["min", "kind"])
+def test_a_text_without_a_variable_does_not_fit_in_its_place(field: str) -> None:
+    """Only `{{name}}` is taken for a number, and not even that for a kind."""
+    value = document(kind="count", tool="t", count={"min": "1"})
+    if field == "kind":
+        value = document(kind="{{kind}}", tool="t", count={"min": 1})
+    assert not DOCUMENT.is_valid(value)
+
+
+def _required() -> list[tuple[str, str]]:
+    return [
+        (name, field)
+        for name in KINDS
+        for field in msgspec.json.schema_components([kind(name)])[1][kind(name).__name__]["required"]
+        if field not in ("id", "kind")
+    ]
+
+
+@pytest.mark.parametrize(("name", "field"), _required())
+def test_a_missing_field_is_marked_unless_defaults_give_it(name: str, field: str) -> None:
+    """A field that a kind requires is asked for in each of its assertions, or once in `defaults`."""
+    whole = next(
+        each
+        for each in read_source(kind(name).example).value["assertions"]
+        if each["kind"] == name and field in each
+    )
+    given = whole.pop(field)
+    value: dict[str, Any] = {"version": 1, "assertions": [whole]}
+    assert not DOCUMENT.is_valid(value)
+    assert not DOCUMENT.is_valid({**value, "defaults": {"owner": "x"}})
+    DOCUMENT.validate({**value, "defaults": {field: given}})
 
 
 _NAMES = sorted(

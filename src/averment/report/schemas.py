@@ -26,6 +26,9 @@ def _document() -> dict[str, Any]:
     classes = [Fields, *(kind(name) for name in KINDS)]
     references, definitions = msgspec.json.schema_components(classes, ref_template="#/$defs/{name}")
     top = definitions.pop("Fields")
+    include = definitions.pop("Include")  # says values for variables and holds none
+    definitions = {name: _fillable(each) for name, each in {**definitions, **_expected()}.items()}
+    top["allOf"] = _needed_unless_default({name: definitions[kind(name).__name__] for name in KINDS})
     # Assertions may be left out where documents are included.
     top["anyOf"] = [
         {"required": [name], "properties": {name: {"minItems": 1}}} for name in ("assertions", "include")
@@ -44,8 +47,53 @@ def _document() -> dict[str, Any]:
         "$schema": _DIALECT,
         **top,
         "title": "averment assertion document",
-        "$defs": {**definitions, **_expected()},
+        "$defs": {"Include": include, **definitions, "variable": _VARIABLE},
     }
+
+
+_SCALARS = {"boolean", "integer", "number"}
+_VARIABLE = {"type": "string", "pattern": r"\{\{[^{}]+\}\}", "description": "The value of a variable."}
+
+
+def _fillable(node: Any) -> Any:
+    """The same schema, where `{{name}}` may stand for each scalar but an assertion's kind (`documents.variables`)."""
+    if isinstance(node, list):
+        return [_fillable(inner) for inner in node]
+    if not isinstance(node, dict):
+        return node
+    types = node.get("type")
+    scalars = {types} if isinstance(types, str) else set(types) if isinstance(types, list) else set()
+    if isinstance(node.get("enum"), list) or ("string" not in scalars and scalars & _SCALARS):
+        outside = {name: node[name] for name in ("description", "default") if name in node}
+        inside = {name: value for name, value in node.items() if name not in outside}
+        return {**outside, "anyOf": [inside, {"$ref": "#/$defs/variable"}]}
+    return {name: inner if name == "kind" else _fillable(inner) for name, inner in node.items()}
+
+
+def _needed_unless_default(definitions: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """What the kinds require, moved from their definitions to where `defaults` may give it (`documents.expand`)."""
+    needed: dict[str, list[str]] = {}
+    for name, definition in definitions.items():
+        for field in definition["required"]:
+            needed.setdefault(field, []).append(name)
+        definition["required"] = [field for field in ("kind", "id") if field in definition["required"]]
+    return [
+        {
+            "if": {"required": ["defaults"], "properties": {"defaults": {"required": [field]}}},
+            "else": {
+                "properties": {
+                    "assertions": {
+                        "items": {
+                            "if": {"required": ["kind"], "properties": {"kind": {"enum": names}}},
+                            "then": {"required": [field]},
+                        }
+                    }
+                }
+            },
+        }
+        for field, names in needed.items()
+        if field not in ("kind", "id")
+    ]
 
 
 def _expected() -> dict[str, Any]:
