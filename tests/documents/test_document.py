@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from drafts import problems_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,12 +16,6 @@ from averment.documents import Document
 from averment.errors import DocumentError, Problem
 
 MINIMAL = {"version": 1, "assertions": [{"id": "a", "kind": "phrase", "regex": "hello"}]}
-
-
-def problems_of(text: str) -> tuple[Problem, ...]:
-    with pytest.raises(DocumentError) as caught:
-        Document.parse(text, name="d.yaml")
-    return caught.value.problems
 
 
 def single(text: str) -> Problem:

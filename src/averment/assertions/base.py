@@ -33,6 +33,7 @@ __all__ = [
     "UNSET",
     "AppliesIf",
     "Assertion",
+    "CaseSensitive",
     "Channel",
     "Check",
     "Earlier",
@@ -69,6 +70,7 @@ Role = Annotated[
     str | None,
     Meta(description="Only turns of this role; names match in any case and through the alias table."),
 ]
+CaseSensitive = Annotated[bool, Meta(description="Letters match in their own case only.")]
 Expected = Annotated[Any, Meta(extra_json_schema={"$ref": "#/$defs/expected"})]
 """An expected value of any shape, operators included (`values`)."""
 ExpectedFields = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": "#/$defs/expected_fields"})]

@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from averment.assertions import values
 from averment.assertions.base import (
+    CaseSensitive,
     Channel,
     Check,
     Earlier,
@@ -97,7 +98,7 @@ assertions:
     require: Annotated[
         Literal["all", "any"], Meta(description="How many keys must be right: all of them, or any.")
     ] = "all"
-    case_sensitive: Annotated[bool, Meta(description="Letters match in their own case only.")] = False
+    case_sensitive: CaseSensitive = False
     tool: Annotated[NonEmpty | UnsetType, Meta(description="Only calls of this tool.")] = UNSET
     call: Annotated[
         Literal["first", "last", "any"] | UnsetType,

@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from averment.assertions.base import (
     Assertion,
+    CaseSensitive,
     Channel,
     Check,
     Earlier,
@@ -69,7 +70,7 @@ assertions:
     before: Regex
     after: Regex
     role: Role = None
-    case_sensitive: Annotated[bool, Meta(description="Letters match in their own case only.")] = False
+    case_sensitive: CaseSensitive = False
     within: Annotated[Within | UnsetType, Meta(description="Look only at this part of the conversation.")] = (
         UNSET
     )

@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from averment.assertions.base import (
     Assertion,
+    CaseSensitive,
     Channel,
     Check,
     Earlier,
@@ -68,7 +69,7 @@ assertions:
         Meta(description="Which of the role's turns must match; `absent` ignores it."),
     ] = "any"
     absent: Annotated[bool, Meta(description="The phrase must not be said.")] = False
-    case_sensitive: Annotated[bool, Meta(description="Letters match in their own case only.")] = False
+    case_sensitive: CaseSensitive = False
     within: Annotated[Within | UnsetType, Meta(description="Look only at this part of the conversation.")] = (
         UNSET
     )
