@@ -278,6 +278,34 @@ def test_a_full_disk_is_no_defect_of_ours(shell: Shell) -> None:
     assert shell("averment run d.yaml nowhere.json 2> /dev/full").returncode == 2
 
 
+@pytest.mark.parametrize(
+    ("command", "argument"),
+    [
+        ("schema", "NAME (one of document, envelope, evidence)"),
+        ("completion", "SHELL (one of bash, zsh, fish)"),
+    ],
+)
+def test_a_missing_argument_is_named_with_its_choices(shell: Shell, command: str, argument: str) -> None:
+    """As the usage line names it."""
+    done = shell(f"averment {command}")
+    assert done.returncode == 2
+    assert f"the following arguments are required: {argument}\n" in done.stderr
+
+
+def test_the_demo_overwrites_nothing_that_was_changed(shell: Shell, tmp_path: Path) -> None:
+    """Whoever tries things out in the demo's document keeps them; running it again without changes is fine."""
+    assert shell("averment demo").returncode == 0
+    assert shell("averment demo").returncode == 0
+    document = tmp_path / "averment-demo" / "refunds.yaml"
+    document.write_text("version: 1\n", encoding="utf-8")
+    done = shell("averment demo")
+    assert done.returncode == 2
+    assert "error[output_exists]" in done.stderr
+    assert "--into" in done.stderr
+    assert document.read_text(encoding="utf-8") == "version: 1\n"
+    assert shell("averment demo --into other").returncode == 0
+
+
 def test_the_demo_catches_the_agent_and_shows_where_the_envelope_is(shell: Shell, tmp_path: Path) -> None:
     """One command: the claim's turn, the call that is missing, the path of the envelope; its files run again."""
     done = shell("averment demo")

@@ -22,6 +22,12 @@ def test_defaults_reach_what_has_the_field_and_does_not_set_it() -> None:
     assert [fields_of(document, index).get("role") for index in range(3)] == ["agent", None, None]
 
 
+def test_a_default_is_not_blamed_for_an_assertion_without_a_kind() -> None:
+    """Which fields there are hangs on the kind, so its absence is the only mistake."""
+    text = HEAD + "defaults: {severity: note}\nassertions:\n  - {id: a, regex: hi}\n"
+    assert [(p.code, p.path) for p in problems_of(text)] == [("missing_field", "$.assertions[0]")]
+
+
 def test_a_wrong_default_is_told_once_where_it_stands() -> None:
     """However many assertions take it."""
     text = (

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from averment.errors import EvidenceError
 from averment.evidence import Evidence
 from averment.evidence.detect import detect
+from averment.evidence.draft import Draft
 
 TOOL_MESSAGES = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": None, "tool_calls": []}]
 RESPONSE_ITEMS = [
@@ -67,6 +68,17 @@ def test_a_shape_is_recognised_by_what_it_holds(value: Any, format_name: str) ->
 def test_what_no_reader_fits_is_refused_and_not_guessed(value: Any) -> None:
     """Messages with tool calls, exports of other tools and scraps are not read as something they are not."""
     assert code(json.dumps(value).encode()) == "unsupported_format"
+
+
+@pytest.mark.parametrize(
+    ("value", "near"),
+    [({"transcipt": []}, "transcript"), ({"messages": []}, None), ({"resourceSpans": []}, None), ({}, None)],
+)
+def test_a_misspelt_key_that_stands_alone_is_told_with_the_nearest_name(value: Any, near: str | None) -> None:
+    """One key off is a typing mistake; the keys of other formats are near to none."""
+    with pytest.raises(EvidenceError) as error:
+        Evidence.from_bytes(json.dumps(value).encode())
+    assert [(p.code, p.nearest) for p in error.value.problems] == [("unsupported_format", near)]
 
 
 def test_the_refusal_lists_what_can_be_read() -> None:
@@ -173,6 +185,24 @@ def test_repeated_keys_and_numbers_that_json_does_not_have_are_noted() -> None:
         ("duplicate_key", "src_0#$.spans[0].arguments.a"),
         ("non_finite", "src_0#$.spans[0].arguments.a"),
     ]
+
+
+def test_what_is_odd_in_many_conversations_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of many conversations with something to note is told of its own, and of no other's, text."""
+    noted: list[int] = []
+    note_text = Draft.note_text
+
+    def counted(self: Draft, place: str, text: Any) -> None:
+        noted.append(len(text.duplicates))
+        note_text(self, place, text)
+
+    monkeypatch.setattr(Draft, "note_text", counted)
+    records = [b'{"call_id": "a", "call_id": "c%d", "spans": []}' % number for number in range(50)]
+    for data in (b"\n".join(records), b"[" + b",".join(records) + b"]"):
+        noted.clear()
+        found = Evidence.all_from_bytes(data)
+        assert [len(each.model.notes) for each in found] == [1] * 50
+        assert noted == [1] * 50
 
 
 def test_notes_stay_with_their_conversation() -> None:

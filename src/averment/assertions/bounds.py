@@ -22,16 +22,16 @@ class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     max: int | UnsetType | None = UNSET
 
 
-def bounds_mistakes(count: int | Bounds | UnsetType, field: str = "count") -> Iterable[Mistake]:
+def bounds_mistakes(count: int | Bounds | UnsetType) -> Iterable[Mistake]:
     """Bounds that bind nothing, or that nothing can satisfy."""
     if not isinstance(count, Bounds):
         return
     if count.min is UNSET and count.max is UNSET:
-        yield Mistake("missing_field", f"`{field}` has no bound", (field,), expected="`min`, `max` or both")
+        yield Mistake("missing_field", "`count` has no bound", ("count",), expected="`min`, `max` or both")
     elif isinstance(count.min, int) and isinstance(count.max, int) and count.min > count.max:
         found = f"min {count.min}, max {count.max}"
         yield Mistake(
-            "impossible_bounds", f"`{field}` can never hold", (field,), expected="min up to max", found=found
+            "impossible_bounds", "`count` can never hold", ("count",), expected="min up to max", found=found
         )
 
 

@@ -95,12 +95,12 @@ class Matcher:
         return [difference.render() for difference in differences(self.root, actual)]
 
 
-def faults(expected: object, *, exact: bool = False, keyed: bool = False) -> list[Fault]:
+def faults(expected: object, *, keyed: bool = False) -> list[Fault]:
     """All mistakes in an expected value; empty when it is fine.
 
-    Takes what `matcher` takes.
+    `keyed` is as in `matcher`.
     """
-    return compile_value(expected, exact=exact, keyed=keyed)[1]
+    return compile_value(expected, exact=False, keyed=keyed)[1]
 
 
 def matcher(expected: object, *, exact: bool = False, keyed: bool = False) -> Matcher:

@@ -2,7 +2,8 @@
 
 Catch an agent that said it issued a refund and never did.
 
-Writes a document and a conversation to a folder, judges the one by the other and keeps the envelope there.
+Writes a document and a conversation to a folder, judges the one by the other and keeps the envelope there. It replaces
+no file that you have changed.
 """
 
 from __future__ import annotations
@@ -39,11 +40,22 @@ def execute(args: argparse.Namespace) -> int:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         message = f"the folder can't be made: {error.strerror}"
-        raise UsageError(Problem(code="output_unwritable", message=message, file=args.into)) from None
-    document, conversation = (target / name for name in _FILES)
-    for path in (document, conversation):
+        mend = "Give another with `--into`."
+        raise UsageError(
+            Problem(code="output_unwritable", message=message, file=args.into, mend=mend)
+        ) from None
+    bundled = {target / name: files("averment.demo").joinpath(name).read_bytes() for name in _FILES}
+    changed = [path for path, data in bundled.items() if path.is_file() and path.read_bytes() != data]
+    if changed:
+        message = "the file was changed since, and would be overwritten"
+        mend = "Give another folder with `--into`, or remove the file."
+        raise UsageError(
+            Problem(code="output_exists", message=message, file=str(path), mend=mend) for path in changed
+        )
+    for path, data in bundled.items():
         with writing(str(path)) as write:
-            write(files("averment.demo").joinpath(path.name).read_bytes())
+            write(data)
+    document, conversation = bundled
     evidence = Evidence.load(conversation)
     checked = Document.load(document)
     envelope = run(checked, evidence)

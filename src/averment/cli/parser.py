@@ -38,11 +38,15 @@ class Parser(argparse.ArgumentParser):
         """
         if message.startswith("the following arguments are required"):
             # Parsing options and arguments intermixed, argparse lists what may be left out as well.
-            required = [
-                str(a.metavar) for a in self._actions if not a.option_strings and a.nargs not in {"*", "?"}
-            ]
+            required = [_name(a) for a in self._actions if not a.option_strings and a.nargs not in {"*", "?"}]
             message = f"the following arguments are required: {', '.join(required)}"
         raise UsageError(Problem(code="usage", message=message, mend=f"See `{self.prog} --help`."))
+
+
+def _name(action: argparse.Action) -> str:
+    """What the usage line calls an argument, with its choices."""
+    name = str(action.metavar or action.dest.upper())
+    return f"{name} (one of {', '.join(action.choices)})" if action.choices else name
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:

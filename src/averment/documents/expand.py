@@ -272,7 +272,7 @@ def _idle(defaults: Mapping[str, Any], takers: Collection[str]) -> Iterator[Mist
         if name in _NEVER_DEFAULT:
             message = f"`{name}` can't be a default"
             yield Mistake("not_allowed", message, (name,), key=True, mend="Set it in each assertion.")
-        elif name not in takers:
+        elif takers and name not in takers:  # without a known kind, that is the mistake to mend
             yield Mistake(
                 "unknown_field",
                 f"no assertion of this document has the field `{name}`",

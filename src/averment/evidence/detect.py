@@ -12,12 +12,22 @@ from typing import Any
 
 import msgspec
 
-from averment.errors import EvidenceError, Problem
+from averment.errors import EvidenceError, Problem, nearest
 from averment.evidence.draft import Draft, Part, kind_of, refusal
 from averment.evidence.readers import conversation, evidence_json, state_sqlite, transcript, voice_trace
 from averment.text import jsontext
 
-__all__ = ["FORMATS", "Decoded", "Detected", "Format", "decode", "detect", "matches", "refuse_document"]
+__all__ = [
+    "FORMATS",
+    "Decoded",
+    "Detected",
+    "Format",
+    "Odd",
+    "decode",
+    "detect",
+    "matches",
+    "refuse_document",
+]
 
 
 class Format(msgspec.Struct, frozen=True):
@@ -48,6 +58,10 @@ class Detected(msgspec.Struct, frozen=True):
     several: bool = False
 
 
+Odd = tuple[int | None, jsontext.Decoded]
+"""A text in which something is to be noted, and its line in a JSONL file."""
+
+
 class Decoded(msgspec.Struct, frozen=True):
     """JSON text as a value, for JSONL as a list.
 
@@ -60,7 +74,7 @@ class Decoded(msgspec.Struct, frozen=True):
 
     value: Any
     nesting: int
-    odd: list[tuple[int | None, jsontext.Decoded]]
+    odd: list[Odd]
     lines: list[int] | None = None
 
 
@@ -123,7 +137,7 @@ def _json_lines(data: bytes, name: str | None) -> Decoded | None:
     """The values of JSON lines, or None when the text isn't JSONL: a first line that is no value by itself."""
     values: list[Any] = []
     lines: list[int] = []
-    odd: list[tuple[int | None, jsontext.Decoded]] = []
+    odd: list[Odd] = []
     problems: list[Problem] = []
     nesting = 0
     for number, line in enumerate(data.split(b"\n"), 1):
@@ -145,7 +159,7 @@ def _json_lines(data: bytes, name: str | None) -> Decoded | None:
     return Decoded(values, nesting + 1, odd, lines) if len(values) > 1 else None
 
 
-def _odd(line: int | None, text: jsontext.Decoded) -> list[tuple[int | None, jsontext.Decoded]]:
+def _odd(line: int | None, text: jsontext.Decoded) -> list[Odd]:
     return [(line, text)] if text.duplicates or text.non_finite else []
 
 
@@ -159,6 +173,10 @@ def _json_problem(problem: jsontext.JSONProblem, name: str | None, line: int | N
         expected="JSON or JSONL",
         mend=_CONVERT if problem.code in {"json_syntax", "invalid_encoding"} else None,
     )
+
+
+_KEYS_TRIED = 20
+"""Of an object that nothing fits, as many keys are compared with those of a conversation record."""
 
 
 def matches(value: Any) -> list[Detected]:
@@ -195,14 +213,17 @@ def detect(value: Any, name: str | None) -> Detected:
             "Say which: pass it as the transcript or as the trace.",
         )
         raise EvidenceError(Problem(code="ambiguous_format", message=message, file=name, mend=mend))
+    keys = [str(key) for key in value] if isinstance(value, dict) else []
+    near = [known for key in keys[:_KEYS_TRIED] if (known := nearest(key, conversation.KEYS))]
     raise EvidenceError(
         Problem(
             code="unsupported_format",
+            nearest=near[0] if near else None,
             message="no reader fits this: it is malformed, or in a format that this version doesn't read",
             file=name,
             expected=readable,
             found=kind_of(value),
-            mend="Convert it to a conversation record.",
+            mend="Give a conversation record at least one of its keys, or convert the file to one.",
         )
     )
 

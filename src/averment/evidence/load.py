@@ -9,13 +9,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import BinaryIO
 
 import msgspec
 
 from averment.errors import EvidenceError, Problem
-from averment.evidence.detect import Decoded, decode, detect, matches, refuse_document
+from averment.evidence.detect import Decoded, Odd, decode, detect, matches, refuse_document
 from averment.evidence.draft import Draft, Part, place_of
 from averment.evidence.model import MAX_BYTES, Source
 from averment.evidence.readers import conversation, state_json, state_sqlite, timing, transcript, voice_trace
@@ -122,7 +122,8 @@ def _too_large(name: str | None) -> Problem:
 def _unopened(path: object, error: OSError) -> Problem:
     name = str(path)
     if isinstance(error, FileNotFoundError):
-        return Problem(code="file_not_found", message="there is no such file", file=name)
+        mend = "Check the path; a relative one begins at the working folder."
+        return Problem(code="file_not_found", message="there is no such file", file=name, mend=mend)
     if isinstance(error, PermissionError):
         mend = "Check its permissions."
         return Problem(code="file_not_readable", message="the file may not be read", file=name, mend=mend)
@@ -150,11 +151,12 @@ def drafts_of(data: bytes, name: str | None) -> list[Draft]:
     part = Part(decoded.value, file=name, lines=decoded.lines)
     parts = [part.item(index) for index in range(len(decoded.value))] if detected.several else [part]
     source = _source("src_0", data, name, detected.format.name, detected.format.module)
+    odd = _odd_by_item(decoded) if detected.several else {0: decoded.odd}
     drafts = []
-    for each in parts:
+    for index, each in enumerate(parts):
         draft = Draft()
         draft.sources.append(source)
-        _begin(draft, decoded, each)
+        _begin(draft, decoded.nesting, odd.get(index, ()), each.source)
         detected.format.read(each, draft)
         drafts.append(draft)
     return drafts
@@ -191,23 +193,35 @@ def add_parts(draft: Draft, inputs: Mapping[str, Input | None]) -> None:
         _refuse_other(key, channel.format, decoded, name)
         draft.sources.append(_source(source, data, name, channel.format, channel.read.__module__))
         part = Part(decoded.value, source, name, lines=decoded.lines)
-        _begin(draft, decoded, part)
+        _begin(draft, decoded.nesting, decoded.odd, source)
         channel.read(part, draft)
 
 
-def _begin(draft: Draft, decoded: Decoded, part: Part) -> None:
-    """Tell a draft what is to be known of the text that a part comes from."""
-    draft.nesting = max(draft.nesting, decoded.nesting)
+def _odd_by_item(decoded: Decoded) -> dict[int, list[Odd]]:
+    """What is odd in each of the conversations that a file holds; however many they are, it is looked through once."""
+    if decoded.lines is not None:
+        indexes = {line: index for index, line in enumerate(decoded.lines)}
+        return {indexes[line]: [(line, text)] for line, text in decoded.odd if line is not None}
+    items: dict[int, list[Odd]] = {}
     for line, text in decoded.odd:
-        if part.line in (None, line):
-            duplicates, non_finite = (
-                tuple(path for path in paths if path[: len(part.path)] == part.path)
-                for paths in (text.duplicates, text.non_finite)
+        paths: dict[int, tuple[list[jsontext.Path], list[jsontext.Path]]] = {}
+        for which, found in enumerate((text.duplicates, text.non_finite)):
+            for path in found:
+                if isinstance(path[0], int):  # the list's own items; it has no keys
+                    paths.setdefault(path[0], ([], []))[which].append(path)
+        for index, (duplicates, non_finite) in paths.items():
+            of_item = msgspec.structs.replace(
+                text, duplicates=tuple(duplicates), non_finite=tuple(non_finite)
             )
-            draft.note_text(
-                place_of(part.source, line),
-                msgspec.structs.replace(text, duplicates=duplicates, non_finite=non_finite),
-            )
+            items.setdefault(index, []).append((line, of_item))
+    return items
+
+
+def _begin(draft: Draft, nesting: int, odd: Iterable[Odd], source: str) -> None:
+    """Tell a draft what is to be known of the text that it is read from."""
+    draft.nesting = max(draft.nesting, nesting)
+    for line, text in odd:
+        draft.note_text(place_of(source, line), text)
 
 
 def _refuse_other(key: str, expected: str, decoded: Decoded, name: str) -> None:

@@ -20,8 +20,6 @@ __all__ = ["Mistake", "convert", "describe", "fit", "is_marked"]
 S = TypeVar("S", bound=msgspec.Struct)
 Path = tuple[str | int, ...]
 
-_JSON_NAMES = {dict: "a mapping", list: "a list", str: "a string", bool: "a boolean", int: "an integer"}
-
 
 class Mistake(msgspec.Struct, frozen=True):
     """One mistake in a value, before its place in a file is known; `path` is relative to the struct's mapping."""
