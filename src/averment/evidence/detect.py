@@ -1,4 +1,4 @@
-"""Which reader fits these bytes, and why: decided by what they hold, never by the name of a file.
+"""Which reader fits a value, and why: decided by what it holds, never by the name of a file.
 
 A wrong guess here would become a wrong verdict with good grounds. So the readers' rules are strict and must not
 overlap: where none fits, or two do, the input is refused with the list of what can be read.
@@ -6,48 +6,18 @@ overlap: where none fits, or two do, the input is refused with the list of what 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from averment.errors import EvidenceError, Problem, nearest
-from averment.evidence.draft import Draft, Part, kind_of, refusal
-from averment.evidence.readers import conversation, evidence_json, state_sqlite, transcript, voice_trace
-from averment.text import jsontext
+from averment.evidence.decode import document_problem
+from averment.evidence.draft import kind_of
+from averment.evidence.formats import FORMATS, NATIVE, TEXT, Format, by_name
+from averment.evidence.readers import conversation
 
-__all__ = [
-    "FORMATS",
-    "Decoded",
-    "Detected",
-    "Format",
-    "Odd",
-    "decode",
-    "detect",
-    "matches",
-    "refuse_document",
-]
-
-
-class Format(msgspec.Struct, frozen=True):
-    """A format that a conversation can come in.
-
-    Attributes:
-        name: its name, as `Source.format` has it.
-        title: what it is, for people.
-        fits: why a decoded value is of this format, or None.
-        read: the reader.
-        module: where the reader stands.
-        whole: whether it holds a whole conversation, so that a list of such values is several conversations.
-    """
-
-    name: str
-    title: str
-    fits: Callable[[Any], str | None]
-    read: Callable[[Part, Draft], None]
-    module: str
-    whole: bool
+__all__ = ["Detected", "detect", "matches", "named", "refuse_document"]
 
 
 class Detected(msgspec.Struct, frozen=True):
@@ -58,137 +28,73 @@ class Detected(msgspec.Struct, frozen=True):
     several: bool = False
 
 
-Odd = tuple[int | None, jsontext.Decoded]
-"""A text in which something is to be noted, and its line in a JSONL file."""
-
-
-class Decoded(msgspec.Struct, frozen=True):
-    """JSON text as a value, for JSONL as a list.
-
-    Attributes:
-        value: the value.
-        nesting: an upper bound of how deep it nests.
-        odd: texts in which something is to be noted, each with its line in a JSONL file.
-        lines: the 1-based line of each item of the list that JSONL is.
-    """
-
-    value: Any
-    nesting: int
-    odd: list[Odd]
-    lines: list[int] | None = None
-
-
-FORMATS = tuple(
-    Format(name, module.TITLE, module.fits, module.read, module.__name__, whole)
-    for name, module, whole in (
-        ("conversation", conversation, True),
-        ("evidence", evidence_json, True),
-        ("transcript", transcript, False),
-        ("voice_trace", voice_trace, False),
-    )
-)
-
-
-def decode(data: bytes, name: str | None) -> Decoded:
-    """The JSON or JSONL value that bytes hold.
-
-    Raises:
-        EvidenceError: naming every line, or the place, that can't be read.
-    """
-    if data.startswith(state_sqlite.HEADER):
-        message = "this is a SQLite database, which can only be a state"
-        raise EvidenceError(
-            Problem(code="swapped_arguments", message=message, file=name, mend="Pass it as the state.")
-        )
-    for magic, what in _UNREADABLE.items():
-        if data.startswith(magic):
-            raise EvidenceError(
-                Problem(
-                    code="unsupported_format",
-                    message=f"this is {what}",
-                    file=name,
-                    found=what,
-                    mend="Unpack it first.",
-                )
-            )
-    if not data.strip():
-        raise EvidenceError(
-            Problem(
-                code="empty_input", message="there is nothing to read", file=name, expected="JSON or JSONL"
-            )
-        )
-    try:
-        text = jsontext.decode(data)
-        return Decoded(text.value, text.nesting, _odd(None, text))
-    except jsontext.JSONProblem as problem:
-        lines = _json_lines(data, name)
-        if lines is not None:
-            return lines
-        if re.search(rb"^assertions[ \t]*:", data, re.MULTILINE):
-            raise EvidenceError(_document(name)) from None
-        raise EvidenceError(_json_problem(problem, name, problem.line)) from None
-
-
-_CONVERT = "Check the file; what is no JSON in UTF-8 must be converted to a conversation record first."
-_UNREADABLE = {b"\x1f\x8b": "gzip-compressed", b"PK\x03\x04": "a zip archive"}
-
-
-def _json_lines(data: bytes, name: str | None) -> Decoded | None:
-    """The values of JSON lines, or None when the text isn't JSONL: a first line that is no value by itself."""
-    values: list[Any] = []
-    lines: list[int] = []
-    odd: list[Odd] = []
-    problems: list[Problem] = []
-    nesting = 0
-    for number, line in enumerate(data.split(b"\n"), 1):
-        if not line or line.isspace():
-            continue
-        try:
-            text = jsontext.decode(line)
-        except jsontext.JSONProblem as problem:
-            if not values:
-                return None
-            problems.append(_json_problem(problem, name, number))
-        else:
-            values.append(text.value)
-            lines.append(number)
-            odd += _odd(number, text)
-            nesting = max(nesting, text.nesting)
-    if problems:
-        raise refusal(problems)
-    return Decoded(values, nesting + 1, odd, lines) if len(values) > 1 else None
-
-
-def _odd(line: int | None, text: jsontext.Decoded) -> list[Odd]:
-    return [(line, text)] if text.duplicates or text.non_finite else []
-
-
-def _json_problem(problem: jsontext.JSONProblem, name: str | None, line: int | None) -> Problem:
-    return Problem(
-        code=problem.code,
-        message=problem.message,
-        file=name,
-        line=line,
-        column=problem.column,
-        expected="JSON or JSONL",
-        mend=_CONVERT if problem.code in {"json_syntax", "invalid_encoding"} else None,
-    )
-
-
 _KEYS_TRIED = 20
 """Of an object that nothing fits, as many keys are compared with those of a conversation record."""
 
+_ITEMS_TRIED = 20
+"""In so many items of a list, marks are looked for; the first lines of a log may be about the log."""
+
 
 def matches(value: Any) -> list[Detected]:
-    """Every format that a value fits."""
-    found = [Detected(form, why) for form in FORMATS if (why := form.fits(value)) is not None]
-    if not found and isinstance(value, list) and value:
-        found = [
-            Detected(form, f"in its first item {why}", several=True)
-            for form in FORMATS
-            if form.whole and (why := form.fits(value[0])) is not None
-        ]
+    """Every format that a value fits; averment's own loose shapes only when no other format does."""
+    found = _fitting(value)
+    if found or not isinstance(value, list) or not value:
+        return found
+    return [
+        Detected(each.format, f"in its first item {each.why}", several=True)
+        for each in _fitting(value[0])
+        if each.format.whole
+    ]
+
+
+def _fitting(value: Any) -> list[Detected]:
+    marks = set(_marks(value))
+    found = [
+        Detected(form, why)
+        for form in FORMATS
+        if (not form.marks or not form.marks.isdisjoint(marks)) and (why := form.fits(value)) is not None
+    ]
+    if len(found) > 1:
+        return [each for each in found if each.format not in NATIVE] or found
     return found
+
+
+def _marks(value: Any) -> Iterator[str]:
+    """The keys by which formats are told apart, at the top of a value and in the first items of a list."""
+    if isinstance(value, dict):
+        yield from value
+    elif isinstance(value, list):
+        for item in value[:_ITEMS_TRIED]:
+            if isinstance(item, dict):
+                yield from item
+            elif isinstance(item, list):
+                for inner in item[:_ITEMS_TRIED]:
+                    yield from inner if isinstance(inner, dict) else ()
+    elif isinstance(value, str):
+        yield TEXT
+
+
+def named(name: str, value: Any) -> Detected:
+    """The format that was asked for, whatever the value looks like.
+
+    Raises:
+        EvidenceError: there is no format of that name.
+    """
+    form = by_name.get(name)
+    if form is None:
+        raise EvidenceError(
+            Problem(
+                code="unknown_format",
+                message="there is no format of that name",
+                found=f"`{name[:60]}`",
+                nearest=nearest(name, list(by_name)),
+                mend="See `averment evidence formats`.",
+            )
+        )
+    why = "it was asked for"
+    is_list = isinstance(value, list) and len(value) > 0 and form.whole
+    several = is_list and form.fits(value) is None and form.fits(value[0]) is not None
+    return Detected(form, why, several)
 
 
 def detect(value: Any, name: str | None) -> Detected:
@@ -201,11 +107,15 @@ def detect(value: Any, name: str | None) -> Detected:
     found = matches(value)
     if len(found) == 1:
         return found[0]
-    readable = "; ".join(form.title for form in FORMATS)
     if found:
         names = ", ".join(f"{detected.format.name} ({detected.why})" for detected in found)
         raise EvidenceError(
-            Problem(code="ambiguous_format", message=f"this fits more than one format: {names}", file=name)
+            Problem(
+                code="ambiguous_format",
+                message=f"this fits more than one format: {names}",
+                file=name,
+                mend=f"Say which: `--from {found[0].format.name}`.",
+            )
         )
     if value == []:
         message, mend = (
@@ -221,9 +131,10 @@ def detect(value: Any, name: str | None) -> Detected:
             nearest=near[0] if near else None,
             message="no reader fits this: it is malformed, or in a format that this version doesn't read",
             file=name,
-            expected=readable,
+            expected=f"one of the formats {', '.join(by_name)}",
             found=kind_of(value),
-            mend="Give a conversation record at least one of its keys, or convert the file to one.",
+            mend="See `averment evidence formats`; give a conversation record at least one of its keys, describe "
+            "another format with `--mapping`, or convert the file.",
         )
     )
 
@@ -235,13 +146,4 @@ def refuse_document(value: Any, name: str | None) -> None:
         EvidenceError: with code `swapped_arguments`.
     """
     if isinstance(value, dict) and "version" in value and "assertions" in value:
-        raise EvidenceError(_document(name))
-
-
-def _document(name: str | None) -> Problem:
-    return Problem(
-        code="swapped_arguments",
-        message="this is an assertion document, not a conversation",
-        file=name,
-        mend="Give the document first, then the conversation.",
-    )
+        raise EvidenceError(document_problem(name))

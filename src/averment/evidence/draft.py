@@ -7,7 +7,7 @@ be read at all. All problems of all parts are raised together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -18,6 +18,7 @@ from averment.evidence.model import (
     MAX_TEXT_BYTES,
     ChannelCoverage,
     Coverage,
+    CoverageState,
     EvidenceModel,
     Note,
     Source,
@@ -44,6 +45,9 @@ __all__ = [
 
 MAX_PROBLEMS = 100
 """How many problems one refusal names; a file with a million bad turns is not worth a million lines."""
+
+_MAX_NAMED = 50
+"""How many different dropped things the notes name; the rest are counted."""
 
 MAX_CALL_SECONDS = 1_000_000_000
 """No conversation lasts 31 years: a call-relative time beyond it is a time of day, or in another unit."""
@@ -122,6 +126,8 @@ class Draft:
         self.notes: list[Note] = []
         self.sources: list[Source] = []
         self.problems: list[Problem] = []
+        self._dropped: dict[str, list[Any]] = {}
+        self._dropped_keys: dict[str, list[Any]] = {}
         self.nesting = 0
         """How deep the evidence nests at most; readers say so by an upper bound."""
 
@@ -162,12 +168,51 @@ class Draft:
         """Record that a source supplied a channel, with `count` things in it."""
         self.coverage[channel] = _PRESENT if count else _EMPTY
 
+    def limit(self, channel: str, state: CoverageState, reason: str, how: str) -> None:
+        """Record that a source can't show all of a channel: why, and what to switch on in it to record the rest."""
+        self.coverage[channel] = ChannelCoverage(state, reason, how)
+
+    def drop(self, what: str, loc: str) -> None:
+        """Count something that is not taken over; one note tells of all that are called alike.
+
+        Args:
+            what: what it is, with no value of the evidence in it, such as a `quoted` key.
+            loc: where it stands.
+        """
+        self._dropped.setdefault(what, [0, loc])[0] += 1
+
+    def drop_rest(self, item: Mapping[str, Any], known: Container[str], loc: str) -> None:
+        """Count the keys of an object that its reader doesn't know, those that are null apart."""
+        for key, value in item.items():
+            if key not in known and value is not None:
+                self._dropped_keys.setdefault(key, [0, loc])[0] += 1
+
+    def account(self, source: str, *, records: int, read: int) -> None:
+        """Record how many records the source holds of this conversation, and how many are in the draft."""
+        for index, each in enumerate(self.sources):
+            if each.id == source:
+                self.sources[index] = msgspec.structs.replace(each, records=records, records_read=read)
+
+    def _note_dropped(self) -> None:
+        for key, (count, loc) in self._dropped_keys.items():
+            self._dropped.setdefault(quoted(key), [0, loc])[0] += count
+        self._dropped_keys = {}
+        for what in sorted(self._dropped)[:_MAX_NAMED]:
+            count, loc = self._dropped[what]
+            times = "" if count == 1 else f" ({count} times)"
+            self.note("dropped_key", loc, f"{what} is not read{times}", "info")
+        if len(self._dropped) > _MAX_NAMED:
+            rest = sorted(self._dropped)[_MAX_NAMED:]
+            self.note("dropped_key", self._dropped[rest[0]][1], f"{len(rest)} more are not read", "info")
+        self._dropped = {}
+
     def model(self) -> EvidenceModel:
         """The finished model.
 
         Raises:
             EvidenceError: naming every problem met on the way.
         """
+        self._note_dropped()
         if self.nesting + _ADDED_LEVELS > MAX_DEPTH and self._is_too_deep():
             message = f"the evidence nests more than {MAX_DEPTH} levels deep"
             self.problems.append(Problem(code="evidence_too_deep", message=message))

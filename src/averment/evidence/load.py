@@ -9,14 +9,16 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import BinaryIO
 
 import msgspec
 
 from averment.errors import EvidenceError, Problem
-from averment.evidence.detect import Decoded, Odd, decode, detect, matches, refuse_document
-from averment.evidence.draft import Draft, Part, place_of
+from averment.evidence.decode import Decoded, Odd, decode, unpacked
+from averment.evidence.detect import detect, matches, named, refuse_document
+from averment.evidence.draft import Draft, Part, place_of, refusal
+from averment.evidence.formats import NATIVE, Format, by_name
 from averment.evidence.model import MAX_BYTES, Source
 from averment.evidence.readers import conversation, state_json, state_sqlite, timing, transcript, voice_trace
 from averment.text import jsontext
@@ -140,26 +142,54 @@ def _bad_path(path: object) -> Problem:
     )
 
 
-def drafts_of(data: bytes, name: str | None) -> list[Draft]:
+def drafts_of(data: bytes, name: str | None, *, form: str | None = None) -> list[Draft]:
     """The conversations that a file holds, read and not yet finished.
+
+    Args:
+        data: what the file holds, also packed by gzip or zip.
+        name: what to call it.
+        form: the name of its format, for a file that is not recognised, or wrongly.
 
     Raises:
         EvidenceError: the bytes can't be decoded, or no reader fits them.
     """
+    return [
+        draft
+        for member, content in unpacked(data, name)
+        for draft in _drafts_of(content, data if member == name else content, member, form)
+    ]
+
+
+def _drafts_of(data: bytes, packed: bytes, name: str | None, form: str | None) -> list[Draft]:
     decoded = decode(data, name)
-    detected = detect(decoded.value, name)
-    part = Part(decoded.value, file=name, lines=decoded.lines)
-    parts = [part.item(index) for index in range(len(decoded.value))] if detected.several else [part]
-    source = _source("src_0", data, name, detected.format.name, detected.format.module)
-    odd = _odd_by_item(decoded) if detected.several else {0: decoded.odd}
+    detected = detect(decoded.value, name) if form is None else named(form, decoded.value)
+    whole = Part(decoded.value, file=name, lines=decoded.lines)
+    parts = [whole.item(index) for index in range(len(decoded.value))] if detected.several else [whole]
+    if detected.several and detected.format not in NATIVE:
+        _refuse_mixed(detected.format, parts)
+    parts = [part for each in parts for part in detected.format.split(each)]
+    source = msgspec.structs.replace(
+        _source("src_0", packed, name, detected.format.name, detected.format.module), why=detected.why
+    )
     drafts = []
-    for index, each in enumerate(parts):
+    for part, odd in zip(parts, _odd_by_part(decoded.odd, parts), strict=True):
         draft = Draft()
         draft.sources.append(source)
-        _begin(draft, decoded.nesting, odd.get(index, ()), each.source)
-        detected.format.read(each, draft)
+        _begin(draft, decoded.nesting, odd, part.source)
+        detected.format.read(part, draft)
         drafts.append(draft)
     return drafts
+
+
+def _refuse_mixed(form: Format, parts: Iterable[Part]) -> None:
+    """Refuse a list of conversations that are not all of the format that the first of them is."""
+    problems = [
+        part.problem("mixed_formats", "not every conversation is of the same format", expected=form.title)
+        for part in parts
+        if form.fits(part.value) is None
+    ]
+    if problems:
+        raise refusal(problems)
 
 
 def add_parts(draft: Draft, inputs: Mapping[str, Input | None]) -> None:
@@ -197,24 +227,23 @@ def add_parts(draft: Draft, inputs: Mapping[str, Input | None]) -> None:
         channel.read(part, draft)
 
 
-def _odd_by_item(decoded: Decoded) -> dict[int, list[Odd]]:
-    """What is odd in each of the conversations that a file holds; however many they are, it is looked through once."""
-    if decoded.lines is not None:
-        indexes = {line: index for index, line in enumerate(decoded.lines)}
-        return {indexes[line]: [(line, text)] for line, text in decoded.odd if line is not None}
-    items: dict[int, list[Odd]] = {}
-    for line, text in decoded.odd:
+def _odd_by_part(odd: Iterable[Odd], parts: Sequence[Part]) -> list[list[Odd]]:
+    """What is odd in each of the conversations that a file holds; what belongs to none of them goes to the first."""
+    where = {(part.line, part.path): index for index, part in enumerate(parts)}
+    by_part: list[list[Odd]] = [[] for _ in parts]
+    for line, text in odd:
         paths: dict[int, tuple[list[jsontext.Path], list[jsontext.Path]]] = {}
         for which, found in enumerate((text.duplicates, text.non_finite)):
             for path in found:
-                if isinstance(path[0], int):  # the list's own items; it has no keys
-                    paths.setdefault(path[0], ([], []))[which].append(path)
-        for index, (duplicates, non_finite) in paths.items():
-            of_item = msgspec.structs.replace(
+                prefixes = ((line, path[:length]) for length in range(len(path), -1, -1))
+                index = next((where[prefix] for prefix in prefixes if prefix in where), 0)
+                paths.setdefault(index, ([], []))[which].append(path)
+        for index, (duplicates, non_finite) in paths.items() if parts else ():
+            of_part = msgspec.structs.replace(
                 text, duplicates=tuple(duplicates), non_finite=tuple(non_finite)
             )
-            items.setdefault(index, []).append((line, of_item))
-    return items
+            by_part[index].append((line, of_part))
+    return by_part
 
 
 def _begin(draft: Draft, nesting: int, odd: Iterable[Odd], source: str) -> None:
@@ -256,7 +285,9 @@ def _refuse_other(key: str, expected: str, decoded: Decoded, name: str) -> None:
     ):
         message = "these objects have a type, but are no spans of a native trace"
         raise EvidenceError(
-            Problem(code="unsupported_format", message=message, file=name, expected=voice_trace.TITLE)
+            Problem(
+                code="unsupported_format", message=message, file=name, expected=by_name["voice_trace"].title
+            )
         )
 
 

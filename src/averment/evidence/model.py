@@ -70,8 +70,11 @@ ToolCallStatus = Literal[
 ]
 """How far a call came; `executed` means that it ran and the source doesn't say how it went."""
 
-ArgsState = Literal["recorded", "absent", "redacted", "truncated"]
-"""Whether the source shows a payload. `recorded` with nothing set means: recorded, and there was none."""
+ArgsState = Literal["recorded", "absent", "redacted", "truncated", "conflicting"]
+"""Whether the source shows a payload. `recorded` with nothing set means: recorded, and there was none.
+
+`conflicting`: it shows two that differ, and which of them is true would be a guess.
+"""
 
 CoverageState = Literal["present", "empty", "absent", "redacted", "truncated", "partial", "unreadable"]
 
@@ -88,6 +91,10 @@ class Turn(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         speaker: the source's name or label of the speaker, when it has one beside or instead of a role.
         interrupted: whether the speaker was cut off, when the source says.
         final: False for an utterance that a later one replaces.
+        said: False for a text that is no utterance, such as a system prompt; only an assertion that names its role
+            looks at it.
+        original: what was meant to be said, where the source has that beside what was.
+        seq: its place in the one order that the source gives turns and tool calls, when it gives one.
         loc: where it stands, `<source id>#<place>`.
     """
 
@@ -101,6 +108,9 @@ class Turn(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     speaker: str | None = None
     interrupted: bool | None = None
     final: bool = True
+    said: bool = True
+    original: str | None = None
+    seq: Annotated[int, Meta(ge=0)] | None = None
     loc: str
 
 
@@ -126,6 +136,8 @@ class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
         retry_of: the id of the call that it repeats.
         start_ns, end_ns, clock: when it ran.
         latency_ms: the duration that the source itself states, in milliseconds.
+        seq: its place in the one order that the source gives turns and tool calls, when it gives one.
+        loc: where it stands, when that is not its span: `<source id>#<place>`.
     """
 
     id: str
@@ -148,6 +160,8 @@ class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
     end_ns: Nanoseconds | None = None
     clock: Clock | None = None
     latency_ms: Milliseconds | None = None
+    seq: Annotated[int, Meta(ge=0)] | None = None
+    loc: str | None = None
 
 
 class Span(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):
@@ -209,10 +223,17 @@ class StateSnapshot(
 
 
 class ChannelCoverage(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):
-    """What a source can show of one channel, and why it can't show more."""
+    """What a source can show of one channel.
+
+    Attributes:
+        state: how much of it.
+        reason: why it can't show more.
+        how: what to switch on in the source to record it.
+    """
 
     state: CoverageState
     reason: str | None = None
+    how: str | None = None
 
 
 ABSENT = ChannelCoverage("absent")
@@ -260,7 +281,10 @@ class Source(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
         bytes: how many they were.
         format: the format that was recognised.
         reader: the module that read it.
+        why: how the format was recognised.
         header: what the file says about itself as a whole, as written.
+        records: how many records of this conversation it holds: messages, spans, lines or whatever it is made of.
+        records_read: how many of them are in the model; each other one stands in a note.
     """
 
     id: str
@@ -269,7 +293,10 @@ class Source(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     bytes: int | None = None
     format: str
     reader: str
+    why: str | None = None
     header: dict[str, Any] | None = None
+    records: Annotated[int, Meta(ge=0)] | None = None
+    records_read: Annotated[int, Meta(ge=0)] | None = None
 
 
 class EvidenceModel(

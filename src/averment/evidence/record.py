@@ -16,14 +16,14 @@ from msgspec.structs import replace
 from averment.errors import EvidenceError, Problem
 from averment.evidence import load as files
 from averment.evidence.draft import Draft, Part, refusal
-from averment.evidence.model import EvidenceModel, Note, Source, Span, Turn
+from averment.evidence.model import EvidenceModel, Note, Source, Span, ToolCall, Turn
 from averment.evidence.plain import plain
 from averment.evidence.readers import conversation
 from averment.text import jsontext
 
 __all__ = ["Evidence"]
 
-_Placed = TypeVar("_Placed", Turn, Span, Note)
+_Placed = TypeVar("_Placed", Turn, ToolCall, Span, Note)
 
 
 class Evidence:
@@ -254,6 +254,7 @@ def _content(model: EvidenceModel) -> EvidenceModel:
         model,
         sources=(),
         turns=model.turns and placeless(model.turns),
+        calls=model.calls and placeless(model.calls),
         spans=model.spans and placeless(model.spans),
         notes=placeless(model.notes),
     )

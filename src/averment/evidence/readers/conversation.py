@@ -13,9 +13,8 @@ from averment.errors import nearest
 from averment.evidence.draft import Draft, Part, kind_of, quoted
 from averment.evidence.readers import state_json, timing, transcript, voice_trace
 
-__all__ = ["KEYS", "TITLE", "fits", "read"]
+__all__ = ["KEYS", "fits", "read"]
 
-TITLE = "a conversation record: {conversation_id, transcript, spans, timing, state, metadata, labels}"
 
 KEYS = ("conversation_id", "call_id", "transcript", "spans", "trace", "timing", "state", "metadata", "labels")
 

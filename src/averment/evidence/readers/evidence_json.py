@@ -14,9 +14,7 @@ from averment.errors import Problem
 from averment.evidence.draft import Draft, Part, too_long
 from averment.evidence.model import MAX_SPANS, SCHEMA, EvidenceModel
 
-__all__ = ["TITLE", "fits", "read"]
-
-TITLE = f"an evidence file: schema {SCHEMA}"
+__all__ = ["fits", "read"]
 
 
 def fits(value: Any) -> str | None:

@@ -15,9 +15,8 @@ from typing import Any
 from averment.evidence.draft import Draft, Part, kind_of, nanoseconds, own_id, quoted, too_long
 from averment.evidence.model import MAX_TEXT_BYTES, Role, Turn
 
-__all__ = ["TITLE", "fits", "read", "role_of"]
+__all__ = ["fits", "read", "role_of"]
 
-TITLE = "a transcript: a list of {role, text, start, end}, or {segments: [...]}"
 
 _READ = frozenset(
     {"id", "role", "speaker", "text", "content", "message", "start", "end", "interrupted", "final"}

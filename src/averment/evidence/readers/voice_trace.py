@@ -20,10 +20,9 @@ from averment.evidence.draft import Draft, Part, kind_of, nanoseconds, own_id
 from averment.evidence.model import MAX_SPANS, Span, ToolCall
 from averment.evidence.readers.calls import Retries, attempt_of, looks_structured, outcome, parsed
 
-__all__ = ["SCHEMA", "TITLE", "fits", "read"]
+__all__ = ["SCHEMA", "fits", "read"]
 
 SCHEMA = "hotato.voice_trace.v1"
-TITLE = "a trace: hotato.voice_trace.v1 JSONL, or a list of spans {type, start_sec, end_sec, ...}"
 
 _MAX_LATENCY_MS = 1e15
 """What the model holds: 30,000 years."""

@@ -1,0 +1,145 @@
+"""The formats that a conversation can come in: one line each, and no reader is loaded before it is needed.
+
+A reader is a module of `readers` with up to three functions:
+
+* `fits(value)`: why a decoded value is of its format, in words that quote nothing of it, or None. It looks at shape
+  alone, and asks for what only its format has.
+* `read(part, draft)`: writes one conversation to the draft.
+* `split(part)`, where a file can hold several: the parts, one for each conversation, that `read` is given.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import msgspec
+
+from averment.evidence.draft import Draft, Part
+
+__all__ = ["FORMATS", "TEXT", "Format", "by_name"]
+
+TEXT = "<text>"
+"""The mark of a format that is plain text and no JSON."""
+
+
+class Format(msgspec.Struct, frozen=True):
+    """A format that a conversation can come in.
+
+    Attributes:
+        name: its name, as `Source.format` and `--from` have it.
+        title: what it is, for people.
+        marks: keys of which one stands in every value of the format, in the object or in the objects of the list;
+            without marks the reader itself is asked at once.
+        whole: whether one value is a whole conversation, so that a list of such values is several conversations.
+    """
+
+    name: str
+    title: str
+    marks: frozenset[str] = frozenset()
+    whole: bool = True
+
+    @property
+    def module(self) -> str:
+        """The name of the module that reads it."""
+        return f"averment.evidence.readers.{_MODULES.get(self.name, self.name)}"
+
+    def fits(self, value: Any) -> str | None:
+        """Why a decoded value is of this format, or None."""
+        why: str | None = import_module(self.module).fits(value)
+        return why
+
+    def split(self, part: Part) -> list[Part]:
+        """The conversations that a value of this format holds."""
+        split = getattr(import_module(self.module), "split", None)
+        parts: list[Part] = [part] if split is None else split(part)
+        return parts
+
+    def read(self, part: Part, draft: Draft) -> None:
+        """Write one conversation to the draft."""
+        import_module(self.module).read(part, draft)
+
+
+_MODULES = {"evidence": "evidence_json"}
+"""The readers whose module is not called like the format."""
+
+
+def _format(name: str, title: str, *marks: str, whole: bool = True) -> Format:
+    return Format(name, title, frozenset(marks), whole)
+
+
+NATIVE = (
+    _format("conversation", "a conversation record {conversation_id, transcript, spans, timing, state, ...}"),
+    _format("evidence", "an evidence file, schema averment.evidence.v1"),
+    _format("transcript", "a transcript: a list of {role, text, start, end}, or {segments}", whole=False),
+    _format(
+        "voice_trace",
+        "a trace: hotato.voice_trace.v1 JSONL, or a list of spans {type, start_sec, end_sec, ...}",
+        whole=False,
+    ),
+)
+"""averment's own shapes and those of the contract. They are loose, so a format with words of its own goes first."""
+
+_ALL = (
+    *NATIVE,
+    _format("oracle_trace", "an oracle trace: a list of {tool, arguments, result}", "tool", "trace"),
+    _format(
+        "openai_chat",
+        "OpenAI chat messages, requests and responses",
+        *("role", "messages", "choices", "tool_calls", "function_call"),
+    ),
+    _format("langchain", "LangChain and LangGraph messages", "type", "lc", "kwargs", "messages"),
+    _format("anthropic", "Anthropic messages", "role", "messages", "content"),
+    _format("openai_responses", "OpenAI Responses items", "type", "object", "output", "input"),
+    _format("gemini", "Gemini contents", "role", "parts", "contents", "candidates"),
+    _format("adk", "ADK sessions, eval sets and eval cases", "events", "eval_cases", "eval_set_id", "query"),
+    _format(
+        "openai_agents", "OpenAI Agents SDK run states", "generatedItems", "generated_items", "$schemaVersion"
+    ),
+    _format(
+        "otlp",
+        "OTLP/JSON traces and logs, and Tempo exports",
+        *("resourceSpans", "resource_spans", "batches", "trace", "resourceLogs", "resource_logs"),
+    ),
+    _format(
+        "otel_spans",
+        "flat OpenTelemetry spans, Phoenix and JavaScript spans",
+        *("attributes", "span_id", "spanId", "spans", "spanContext", "context"),
+    ),
+    _format("jaeger", "Jaeger traces", "data", "traceID"),
+    _format("langfuse", "Langfuse traces and observations", "observations", "traceId", "data", "trace"),
+    _format("langsmith", "LangSmith runs", "run_type", "post", "patch", "runs"),
+    _format("vapi", "Vapi calls and webhooks", "message", "artifact", "messages", "call", "assistantId"),
+    _format("retell", "Retell calls and webhooks", "call", "call_id", "transcript_object", "items"),
+    _format("elevenlabs", "ElevenLabs conversations and webhooks", "transcript", "data", "conversation_id"),
+    _format(
+        "livekit",
+        "LiveKit session reports and chat histories",
+        *("items", "chat_history", "function_calls", "history", "events"),
+    ),
+    _format("pipecat", "Pipecat context messages and turn spans", "messages", "context"),
+    _format("bland", "Bland calls", "transcripts", "call_id", "calls"),
+    _format("tau_bench", "tau-bench trajectories", "traj"),
+    _format("tau2", "tau2-bench simulations", "simulations", "termination_reason"),
+    _format("agentdojo", "AgentDojo runs", "pipeline_name", "suite_name"),
+    _format("inspect", "Inspect logs, .json and .eval", "eval", "samples", "plan"),
+    _format("bfcl", "BFCL results", "result", "id"),
+    _format("atif", "ATIF trajectories", "schema_version", "steps"),
+    _format("claude_code", "Claude Code sessions (JSONL)", "sessionId", "uuid", "type"),
+    _format("whisper", "Whisper and WhisperX transcripts", "segments", "word_segments"),
+    _format("deepgram", "Deepgram transcripts", "results"),
+    _format(
+        "assemblyai", "AssemblyAI transcripts", "utterances", "words", "acoustic_model", "language_model"
+    ),
+    _format("aws_transcribe", "AWS Transcribe and Contact Lens", "results", "Transcript", "jobName"),
+    _format("subtitles", "WebVTT, SRT and SBV", TEXT),
+    _format("har", "HAR archives", "log"),
+    _format("vcr", "VCR cassettes", "interactions"),
+    _format("mcp", "MCP JSON-RPC logs", "jsonrpc", "entries", "messages", "events"),
+)
+
+import importlib.util  # TEMPORARY: until every reader is there
+
+FORMATS = tuple(form for form in _ALL if importlib.util.find_spec(form.module))
+
+by_name = {each.name: each for each in FORMATS}

@@ -1,0 +1,375 @@
+"""What readers of conversations share: turns and tool calls, put together in the order in which the source has them.
+
+A reader says what it meets: a turn, a request for a call, the answer to one. The dialogue pairs answers with requests
+and decides how far each call came, by one set of rules:
+
+* An answer belongs to the oldest open request of its id. Ids are compared with their JSON types: `1` is not `"1"`.
+* An answer without an id belongs to a request of its name in the same step of the agent, in order; where the step has
+  more requests of that name than answers, and their arguments differ, which one was answered would be a guess, and
+  none was.
+* Two answers to one request that differ leave its result conflicting; an answer to no request is a call of its own,
+  the arguments of which nobody recorded.
+* A request without an answer is *unanswered* where the source records answers, and only *requested* where it doesn't.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET
+
+from averment.evidence.draft import Draft, Part, own_id, too_long
+from averment.evidence.model import (
+    MAX_TEXT_BYTES,
+    ArgsState,
+    Clock,
+    Role,
+    ToolCall,
+    ToolCallStatus,
+    Turn,
+)
+from averment.evidence.readers.calls import looks_structured, parsed
+from averment.evidence.readers.transcript import role_of
+from averment.text.jsonvalue import json_equal
+
+__all__ = ["Dialogue"]
+
+
+class _Call(msgspec.Struct, kw_only=True):
+    """A call in the making."""
+
+    own: Any
+    name: str | None
+    seq: int
+    loc: str
+    fields: dict[str, Any]
+    answered: bool = False
+
+
+class _Answer(msgspec.Struct, kw_only=True):
+    """An answer that waits for the end of its step, because it names no call."""
+
+    name: str | None
+    loc: str
+    fields: dict[str, Any]
+
+
+class Dialogue:
+    """The turns and tool calls of one conversation in the making.
+
+    Args:
+        draft: what they are written to, by `finish`.
+        part: the conversation as a whole, for problems.
+    """
+
+    def __init__(self, draft: Draft, part: Part) -> None:
+        self._draft = draft
+        self._part = part
+        self._turns: list[Turn] = []
+        self._turn_ids: set[str] = set()
+        self._calls: list[_Call] = []
+        self._open: dict[tuple[type, Any], deque[_Call]] = {}
+        self._latest: dict[tuple[type, Any], _Call] = {}
+        self._waiting: list[_Answer] = []
+        self._step_start = 0
+        self._seq = 0
+        self.answers = 0
+        """How many answers there were."""
+
+    def turn(
+        self,
+        role_raw: str | None,
+        text: str,
+        loc: str,
+        *,
+        role: Role | None = None,
+        own: Any = None,
+        start_ns: int | None = None,
+        end_ns: int | None = None,
+        clock: Clock | None = None,
+        speaker: str | None = None,
+        interrupted: bool | None = None,
+        final: bool = True,
+        said: bool = True,
+        original: str | None = None,
+    ) -> None:
+        """One utterance; a system prompt is one with `said=False`. `own` is the source's id of it, if it has one."""
+        if too_long(text):
+            limit = f"at most {MAX_TEXT_BYTES:,} bytes of UTF-8"
+            problem = self._part.problem(
+                "text_too_long", f"a turn's text is too long, at {loc}", expected=limit
+            )
+            self._draft.problems.append(problem)
+            return
+        index = len(self._turns)
+        timed = start_ns is not None or end_ns is not None
+        self._turns.append(
+            Turn(
+                id=own_id(own, f"t_{index}", self._turn_ids) or f"t_{index}",
+                role_raw=role_raw,
+                role=role_of(role_raw) if role is None else role,
+                text=text,
+                start_ns=start_ns,
+                end_ns=end_ns,
+                clock=clock if timed else None,
+                speaker=speaker,
+                interrupted=interrupted,
+                final=final,
+                said=said,
+                original=original,
+                seq=self._next(),
+                loc=loc,
+            )
+        )
+
+    def step(self) -> None:
+        """The agent begins a new step: what it requests from here on is answered by what follows."""
+        self._settle()
+        self._step_start = len(self._calls)
+
+    def request(
+        self,
+        name: Any,
+        arguments: Any,
+        loc: str,
+        *,
+        own: Any = None,
+        state: ArgsState = "recorded",
+        requestor: Literal["agent", "user", "system"] = "agent",
+        status: ToolCallStatus | None = None,
+        start_ns: int | None = None,
+        end_ns: int | None = None,
+        clock: Clock | None = None,
+        latency_ms: float | None = None,
+        attempt: int | None = None,
+        parse: bool = True,
+    ) -> None:
+        """One call that was asked for.
+
+        Args:
+            name: the tool's name.
+            arguments: a JSON value; text is read as JSON, the empty text as no arguments; None where the source has
+                no arguments to show.
+            loc: where it stands.
+            own: the source's id of the call, of any JSON type.
+            state: whether the source shows the arguments.
+            requestor: who asked for it.
+            status: how far the call came, where the source says so itself.
+            start_ns: when it began, where the source says so.
+            end_ns: when it ended.
+            clock: what these times count from.
+            latency_ms: how long it took, where the source says so.
+            attempt: which attempt it is, from 1, where the source says so.
+            parse: False where text is the argument itself.
+        """
+        if type(name) is not str or not name:
+            self._draft.note("call_without_name", loc, "the call names no tool")
+            name = None
+        fields: dict[str, Any] = {"requestor": requestor, "start_ns": start_ns, "end_ns": end_ns}
+        fields |= {"latency_ms": latency_ms, "attempt": attempt, "status": status}
+        if start_ns is not None or end_ns is not None:
+            fields["clock"] = clock
+        fields |= self._arguments(arguments, state, loc, parse=parse)
+        call = _Call(own=own, name=name, seq=self._next(), loc=loc, fields=fields)
+        self._calls.append(call)
+        key = _key(own)
+        if key is not None:
+            self._open.setdefault(key, deque()).append(call)
+            self._latest[key] = call
+
+    def answer(
+        self,
+        result: Any,
+        loc: str,
+        *,
+        own: Any = None,
+        name: str | None = None,
+        failed: bool | None = None,
+        error: Any = UNSET,
+        status: ToolCallStatus | None = None,
+        state: ArgsState = "recorded",
+        start_ns: int | None = None,
+        end_ns: int | None = None,
+        clock: Clock | None = None,
+        latency_ms: float | None = None,
+    ) -> None:
+        """What a tool answered.
+
+        Args:
+            result: a JSON value; text that begins like a JSON object or list is read as one; UNSET for none.
+            loc: where it stands.
+            own: the id of the call that it answers, or None.
+            name: the tool's name, where the source repeats it.
+            failed: whether the call failed, where the source says so.
+            error: what went wrong, where the source says so apart from the result.
+            status: how the call went, where the source says so in other words.
+            state: whether the source shows the result.
+            start_ns: when the call began, where the answer says so.
+            end_ns: when it ended.
+            clock: what these times count from.
+            latency_ms: how long it took.
+        """
+        self.answers += 1
+        seq = self._next()
+        result, raw = self._result(result, loc)
+        if error is None:
+            error = UNSET
+        if failed is None:
+            failed = error is not UNSET or (isinstance(result, dict) and result.get("isError") is True)
+        fields: dict[str, Any] = {"result": result, "result_raw": raw, "result_state": state, "error": error}
+        fields["status"] = status or ("error" if failed else "ok")
+        times = {"start_ns": start_ns, "end_ns": end_ns, "latency_ms": latency_ms}
+        fields |= {key: value for key, value in times.items() if value is not None}
+        if start_ns is not None or end_ns is not None:
+            fields["clock"] = clock
+        key = _key(own)
+        if key is None:
+            self._waiting.append(_Answer(name=name, loc=loc, fields=fields))
+        elif self._open.get(key):
+            self._close(self._open[key].popleft(), fields)
+        elif key in self._latest:
+            self._answer_again(self._latest[key], fields, loc)
+        else:
+            self._answer_nothing(own, name, fields, loc, seq)
+
+    def finish(self, *, records_answers: bool | None = None) -> None:
+        """Write the turns and calls to the draft, with the coverage of their channels.
+
+        Args:
+            records_answers: whether the source holds answers of tools at all; by default it does if there is one.
+        """
+        self._settle()
+        answered = self.answers > 0 if records_answers is None else records_answers
+        self._doubt_empty_arguments()
+        ids: set[str] = set()
+        calls = []
+        for index, call in enumerate(self._calls):
+            status: ToolCallStatus = call.fields.pop("status") or ("unanswered" if answered else "requested")
+            own = str(call.own) if type(call.own) in (str, int) else None
+            id_ = own_id(own, f"c_{index}", ids) or f"c_{index}"
+            given = {key: value for key, value in call.fields.items() if value is not None}
+            calls.append(ToolCall(id=id_, name=call.name, status=status, seq=call.seq, loc=call.loc, **given))
+        self._draft.turns = self._turns
+        self._draft.calls = calls
+        self._draft.cover("transcript", len(self._turns))
+        for channel in ("requests", "executions", "results", "errors"):
+            self._draft.cover(channel, len(calls))
+        if calls and not answered:
+            reason, how = "the source holds requests for calls, and no answer to any", _RECORD_ANSWERS
+            for channel in ("executions", "results", "errors"):
+                self._draft.limit(channel, "absent", reason, how)
+
+    def _next(self) -> int:
+        self._seq += 1
+        return self._seq - 1
+
+    def _arguments(self, arguments: Any, state: ArgsState, loc: str, *, parse: bool) -> dict[str, Any]:
+        if arguments is None or arguments is UNSET:
+            return {"args_state": "absent" if state == "recorded" else state}
+        if type(arguments) is not str or not parse:
+            return {"args": arguments, "args_state": state}
+        if not arguments.strip():
+            return {"args": {}, "args_raw": arguments, "args_state": state}
+        value, problem = parsed(arguments, loc, self._draft)
+        if problem is not None:
+            self._draft.note(
+                "arguments_unreadable", loc, f"the arguments are text that is no JSON: {problem}"
+            )
+        return {"args": value, "args_raw": arguments, "args_error": problem, "args_state": state}
+
+    def _result(self, result: Any, loc: str) -> tuple[Any, str | None]:
+        if result is None or not looks_structured(result):
+            return (UNSET if result is None else result), None
+        value, problem = parsed(result, loc, self._draft)
+        if problem is not None:
+            self._draft.note(
+                "result_unreadable", loc, f"the result is text that begins like JSON: {problem}", "info"
+            )
+            return result, None
+        return value, result
+
+    def _close(self, call: _Call, fields: dict[str, Any]) -> None:
+        call.answered = True
+        status = call.fields["status"]
+        call.fields |= fields
+        if status is not None:
+            call.fields["status"] = status
+
+    def _answer_again(self, call: _Call, fields: dict[str, Any], loc: str) -> None:
+        known = call.fields.get("result", UNSET)
+        if fields["status"] == call.fields["status"] and _same(known, fields["result"]):
+            self._draft.note("duplicate_result", loc, "the same answer stands twice", "info")
+            return
+        self._draft.note("result_conflict", loc, "two answers to one call differ, so neither counts")
+        call.fields |= {"result": UNSET, "result_raw": None, "error": UNSET, "result_state": "conflicting"}
+        if fields["status"] != call.fields["status"]:
+            call.fields["status"] = "executed"
+
+    def _answer_nothing(self, own: Any, name: str | None, fields: dict[str, Any], loc: str, seq: int) -> None:
+        self._draft.note("result_without_call", loc, "no request belongs to this answer")
+        call = _Call(own=own, name=name, seq=seq, loc=loc, fields={"status": None})
+        call.fields["args_state"] = "absent"
+        self._close(call, fields)
+        self._calls.append(call)
+        key = _key(own)
+        if key is not None:
+            self._latest[key] = call
+
+    def _settle(self) -> None:
+        """Pair the answers of this step that name no call."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return
+        open_ = [call for call in self._calls[self._step_start :] if not call.answered]
+        for name in dict.fromkeys(answer.name for answer in waiting):
+            answers = [answer for answer in waiting if answer.name == name]
+            calls = [call for call in open_ if not call.answered and (name is None or call.name == name)]
+            if len(calls) > len(answers) and not _alike(calls):
+                for answer in answers:
+                    self._draft.note(
+                        "ambiguous_result", answer.loc, "which of several calls this answers can't be told"
+                    )
+                continue
+            for position, answer in enumerate(answers):
+                if position < len(calls):
+                    self._close(calls[position], answer.fields)
+                else:
+                    self._answer_nothing(None, answer.name, answer.fields, answer.loc, self._next())
+
+    def _doubt_empty_arguments(self) -> None:
+        """Calls that all have empty arguments: their exporter left them out, as some do."""
+        shown = [call for call in self._calls if call.fields.get("args") == {}]
+        if len(shown) < _SUSPICIOUS or len(shown) != len(self._calls):
+            return
+        for call in shown:
+            call.fields |= {"args": UNSET, "args_state": "absent"}
+        self._draft.note(
+            "arguments_all_empty",
+            shown[0].loc,
+            f"the arguments of all {len(shown)} calls are empty, as from an exporter that leaves them out",
+        )
+
+
+_SUSPICIOUS = 2
+"""From how many calls on it is suspicious that none has an argument."""
+
+_RECORD_ANSWERS = "Export the messages with the tools' answers in them."
+
+
+def _key(own: Any) -> tuple[type, Any] | None:
+    """What an id is looked up by; None for what can't be one."""
+    return (type(own), own) if type(own) in (str, int) and own != "" else None
+
+
+def _same(one: Any, other: Any) -> bool:
+    if one is UNSET or other is UNSET:
+        return one is other
+    return json_equal(one, other)
+
+
+def _alike(calls: Sequence[_Call]) -> bool:
+    first = calls[0].fields.get("args", UNSET)
+    return all(_same(call.fields.get("args", UNSET), first) for call in calls)

@@ -1,0 +1,86 @@
+"""Times as sources write them, as integer nanoseconds: numbers in a unit, and ISO 8601 texts.
+
+Numbers are scaled in decimal, so a float means what the source wrote, not its nearest binary fraction. Texts are read
+by arithmetic alone: the `datetime` of the standard library ends at microseconds and at the year 9999.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+__all__ = ["HOUR", "MICROSECOND", "MILLISECOND", "MINUTE", "SECOND", "instant", "scaled"]
+
+MICROSECOND = 1_000
+MILLISECOND = 1_000_000
+SECOND = 1_000_000_000
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+
+_LIMIT = 2**63
+_NUMBER = re.compile(r"[+-]?\d{1,20}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,2})?", re.ASCII)
+_ISO = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,12}))?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?",
+    re.ASCII | re.IGNORECASE,
+)
+_DAYS_BEFORE_MONTH = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
+_DAYS_BEFORE_1970 = 719_162
+
+
+def scaled(value: Any, unit: int) -> int | None:
+    """A number of units, as nanoseconds; None when it is no finite number, or more than 64 bits hold.
+
+    Args:
+        value: an int, a float, or either as text, as protobuf's JSON writes 64-bit integers.
+        unit: the nanoseconds of one unit.
+    """
+    if type(value) is int:
+        number = value * unit
+        return number if -_LIMIT <= number < _LIMIT else None
+    if type(value) is float:
+        value = repr(value)
+    if not isinstance(value, str) or _NUMBER.fullmatch(value) is None:
+        return None
+    from decimal import ROUND_HALF_EVEN, Context, Decimal
+
+    exact = Context(prec=80)
+    number = int(exact.multiply(Decimal(value), Decimal(unit)).to_integral_value(ROUND_HALF_EVEN))
+    return number if -_LIMIT <= number < _LIMIT else None
+
+
+def instant(text: Any) -> int | None:
+    """An ISO 8601 date and time (RFC 3339, or without an offset, which is read as UTC), as nanoseconds since 1970.
+
+    None for anything else.
+    """
+    found = _ISO.fullmatch(text.strip()) if isinstance(text, str) and len(text) <= 64 else None
+    if found is None:
+        return None
+    year, month, day, hour, minute = (int(found[group]) for group in range(1, 6))
+    second = int(found[6] or 0)
+    is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    if not (year >= 1 and 1 <= month <= 12 and 1 <= day <= _days_in(month, is_leap=is_leap)):
+        return None
+    if hour > 24 or minute > 59 or second > 60 or (hour == 24 and (minute or second)):
+        return None
+    before = year - 1
+    days = before * 365 + before // 4 - before // 100 + before // 400 - _DAYS_BEFORE_1970
+    days += _DAYS_BEFORE_MONTH[month - 1] + (is_leap and month > 2) + day - 1
+    seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - _offset(found[8])
+    number = seconds * SECOND + int((found[7] or "0").ljust(9, "0")[:9])
+    return number if -_LIMIT <= number < _LIMIT else None
+
+
+def _days_in(month: int, *, is_leap: bool) -> int:
+    if month == 12:
+        return 31
+    return _DAYS_BEFORE_MONTH[month] - _DAYS_BEFORE_MONTH[month - 1] + (is_leap and month == 2)
+
+
+def _offset(text: str | None) -> int:
+    """Seconds east of UTC."""
+    if text is None or text in "Zz":
+        return 0
+    digits = text[1:].replace(":", "")
+    seconds = int(digits[:2]) * 3_600 + int(digits[2:] or 0) * 60
+    return -seconds if text[0] == "-" else seconds
