@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Annotated, Literal
 
 import msgspec
@@ -29,6 +30,8 @@ Said = tuple[str | None, ...]
 _Bound = tuple[str, ...]
 _NOTHING = "\0"  # what a call has where it has no such field; no text that is said equals it
 _FOREVER = 2**63
+_SEQUENCE = "sequence"
+"""In place of a clock: the order in which the source has turns and calls."""
 
 
 class Binding(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -58,6 +61,8 @@ class Backing:
         self._wanted = wanted
         called = executed(view, wanted.tool)
         self.calls = [call for call in called if not wanted.success or succeeded(call)]
+        in_turns = wanted.within is UNSET or wanted.within.seconds is UNSET
+        self._sequenced = view.is_sequenced and in_turns
         self._failed = len(called) - len(self.calls)
         by_args = match_arguments(wanted.args, self.calls)
         sure, doubts, code, gap = by_args.matching, by_args.unknown, by_args.code, by_args.gap
@@ -75,8 +80,9 @@ class Backing:
                 self._why = self._why if code is not None else _unshown(call)
             else:
                 self._known.setdefault(bound, []).append(call)
-        self._timed = {bound: _Timed(found) for bound, found in self._known.items()}
-        self._timed_doubts = _Timed(self._doubts)
+        sequenced = self._sequenced
+        self._timed = {bound: _Timed(found, sequenced=sequenced) for bound, found in self._known.items()}
+        self._timed_doubts = _Timed(self._doubts, sequenced=sequenced)
 
     def backing(self, turn: int, said: Said) -> model.ToolCall | Finding | None:
         """The call that backs what a turn says; a finding where that can't be told; None where none does."""
@@ -88,7 +94,7 @@ class Backing:
         window = self._window(turn)
         if window is None:
             return no_clock()
-        clock = self._view.turns[turn].clock
+        clock = self._clock(turn)
         for timed in known:
             if (found := timed.within(*window, clock)) is not None:
                 return found
@@ -131,10 +137,20 @@ class Backing:
             gap=gap,
         )
 
-    def _window(self, turn: int) -> tuple[int, int] | None:
-        """Between which start times a call must lie; None where the turns don't have the times to tell."""
+    def _clock(self, turn: int) -> str | None:
+        """What the turn and the calls are ordered by: the order of their source, where that has one, or a clock."""
+        return _SEQUENCE if self._sequenced else self._view.turns[turn].clock
+
+    @cached_property
+    def _moments(self) -> Sequence[int | None]:
+        """When each turn was."""
         turns = self._view.turns
-        at, timing, extent = turns[turn].start_ns, self._wanted.timing, self._wanted.within
+        return [turn.seq for turn in turns] if self._sequenced else [turn.start_ns for turn in turns]
+
+    def _window(self, turn: int) -> tuple[int, int] | None:
+        """Between which moments a call must lie; None where the turns don't have the times to tell."""
+        turns = self._moments
+        at, timing, extent = turns[turn], self._wanted.timing, self._wanted.within
         if at is None:
             return None
         low = at if timing == "after" else -_FOREVER
@@ -145,21 +161,22 @@ class Backing:
             reach = round(extent.seconds * 1_000_000_000)
             return max(low, at - reach), min(high, at + reach)
         number = 0 if extent.turns is UNSET else extent.turns
-        first = turns[turn - number].start_ns if turn >= number else -_FOREVER
-        last = turns[turn + number].start_ns if turn + number < len(turns) else _FOREVER
+        first = turns[turn - number] if turn >= number else -_FOREVER
+        last = turns[turn + number] if turn + number < len(turns) else _FOREVER
         return None if first is None or last is None else (max(low, first), min(high, last))
 
 
 class _Timed:
-    """Calls by their start times, per clock."""
+    """Calls by their start times, per clock, or by their source's order."""
 
-    def __init__(self, calls: Sequence[model.ToolCall]) -> None:
+    def __init__(self, calls: Sequence[model.ToolCall], *, sequenced: bool) -> None:
         self.first = calls[0] if calls else None
         self._count = len(calls)
         self._by_clock: dict[str, list[tuple[int, int, model.ToolCall]]] = {}
         for number, call in enumerate(calls):
-            if call.start_ns is not None and call.clock is not None:
-                self._by_clock.setdefault(call.clock, []).append((call.start_ns, number, call))
+            at, clock = (call.seq, _SEQUENCE) if sequenced else (call.start_ns, call.clock)
+            if at is not None and clock is not None:
+                self._by_clock.setdefault(clock, []).append((at, number, call))
         for timed in self._by_clock.values():
             timed.sort(key=lambda entry: entry[:2])
 

@@ -89,7 +89,7 @@ class Status(enum.StrEnum):
 class Gap(msgspec.Struct, frozen=True):
     """Evidence that is missing: which channel, its state, and what would supply it."""
 
-    channel: Channel | Literal["results", "errors"]
+    channel: Channel | Literal["results", "errors", "speakers"]
     state: str
     how: str
 

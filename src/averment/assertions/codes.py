@@ -42,6 +42,10 @@ class Code(enum.StrEnum):
         "channel_truncated",
         "The evidence is incomplete, and the verdict rests on what is not in it.",
     )
+    SPEAKERS_UNKNOWN = (
+        "speakers_unknown",
+        "The source labels speakers without saying who is who, and the verdict rests on a role.",
+    )
     ARGUMENTS_NOT_RECORDED = (
         "arguments_not_recorded",
         "The source does not show the arguments of a call that matters.",

@@ -7,7 +7,7 @@ what it shows, and never that something is not there.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -68,6 +68,7 @@ def absent_finding(view: View, channel: Channel, details: Mapping[str, Any] | No
     if state != "absent":
         code = Code.STATE_UNREADABLE if channel == "state" else Code.CHANNEL_UNREADABLE
         how = "Mend the source, or supply another."
+    how = view.how(channel) or how
     return inconclusive(
         code,
         lambda: f"the {noun} evidence is {state}" + (f": {why}" if why else "") + f". {how}",
@@ -77,18 +78,34 @@ def absent_finding(view: View, channel: Channel, details: Mapping[str, Any] | No
     )
 
 
-def weighed(view: View, finding: Finding) -> Finding:
-    """The finding, or INCONCLUSIVE when it rests on something not being in evidence that is incomplete."""
+def weighed(view: View, finding: Finding, *, asks_role: bool = False) -> Finding:
+    """The finding, or INCONCLUSIVE when it rests on something not being in evidence that is incomplete.
+
+    Args:
+        view: the evidence.
+        finding: what the check found.
+        asks_role: whether the check looked at what somebody in a role said, and not at what was said.
+    """
     channel = finding.absence_of
-    if channel is None or finding.status is Status.INCONCLUSIVE or not view.is_incomplete(channel):
+    if channel is None or finding.status is Status.INCONCLUSIVE:
         return finding
+    if channel == "transcript" and asks_role and view.has_unknown_speakers:
+        return _incomplete(view, finding, "speakers", Code.SPEAKERS_UNKNOWN, "speaker")
+    if not view.is_incomplete(channel):
+        return finding
+    return _incomplete(view, finding, channel, Code.CHANNEL_TRUNCATED, _ABSENT[channel][1])
+
+
+def _incomplete(
+    view: View, finding: Finding, channel: Channel | Literal["speakers"], code: Code, noun: str
+) -> Finding:
     state, why = view.coverage(channel)
-    verdict, noun = finding.status.value, _ABSENT[channel][1]
-    how = "Record this evidence completely in its source."
+    verdict = finding.status.value
+    how = view.how(channel) or "Record this evidence completely in its source."
     return msgspec.structs.replace(
         finding,
         status=Status.INCONCLUSIVE,
-        code=Code.CHANNEL_TRUNCATED,
+        code=code,
         reason=lambda: (
             f"the {noun} evidence is {state}{f' ({why})' if why else ''}; "
             f"{verdict} would rest on what is not in it. {how}"

@@ -19,7 +19,7 @@ __all__ = ["Entry", "Plan", "compile_plan"]
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One assertion, ready to be checked."""
+    """One assertion, ready to be checked; `asks_role` when it looks at what somebody in a role said."""
 
     id: str
     kind: str
@@ -29,6 +29,7 @@ class Entry(msgspec.Struct, frozen=True):
     applies: Callable[[View], Finding | None] | None
     common: dict[str, Any]
     at: Place | None
+    asks_role: bool
 
 
 class Plan:
@@ -47,22 +48,29 @@ class Plan:
         self.document = document
         self.roles = Roles(ROLE_ALIASES if document.roles is None else document.roles)
         self._patterns: dict[Pattern, None] = {}
+        self._asks_role = False
         self.entries: Sequence[Entry] = [
-            Entry(
-                assertion.id,
-                str(assertion.__struct_config__.tag),
-                assertion.needs,
-                assertion.compile(self),
-                assertion.premises(),
-                _applies(assertion),
-                _common(assertion, place := document.position(index)),
-                place,
-            )
+            self._entry(assertion, document.position(index))
             for index, assertion in enumerate(document.assertions)
         ]
         self.order = document.order
         self.patterns: Sequence[Pattern] = tuple(self._patterns)
         self.pattern_set = PatternSet(self.patterns)
+
+    def _entry(self, assertion: Assertion, place: Place | None) -> Entry:
+        self._asks_role = False  # until its check asks for the canonical name of one
+        check = assertion.compile(self)
+        return Entry(
+            assertion.id,
+            str(assertion.__struct_config__.tag),
+            assertion.needs,
+            check,
+            assertion.premises(),
+            _applies(assertion),
+            _common(assertion, place),
+            place,
+            self._asks_role,
+        )
 
     def pattern(self, source: str, *, ignore_case: bool) -> Pattern:
         """The compiled pattern, noted so that it is searched with all others (`Resolver`)."""
@@ -72,6 +80,7 @@ class Plan:
 
     def role(self, name: str | None) -> str | None:
         """The role's canonical name (`Resolver`)."""
+        self._asks_role = self._asks_role or name is not None
         return self.roles.canonical(name)
 
     def policy(self, pack: str | None, pack_path: str | None) -> Policy:

@@ -20,7 +20,7 @@ from averment.text.pii import redact, suspects
 __all__ = ["ROLE_ALIASES", "Event", "Roles", "View"]
 
 ROLE_ALIASES: Mapping[str, Sequence[str]] = {
-    "agent": ("assistant", "bot", "ai"),
+    "agent": ("assistant", "bot", "ai", "model"),
     "caller": ("user", "customer", "human"),
 }
 """Role names that mean the same (difference 14 of assert-v1.md); a document's `roles:` replaces the table."""
@@ -46,6 +46,10 @@ class Roles:
             return None
         folded = name.casefold()
         return self._canonical.get(folded, folded)
+
+    def knows(self, name: str) -> bool:
+        """Whether the table has the name."""
+        return name.casefold() in self._canonical
 
 
 class Event(msgspec.Struct, frozen=True, gc=False):
@@ -114,6 +118,8 @@ class View:
     def calls(self) -> Sequence[ToolCall]:
         """All tool calls, in trace order; calls that no span shows come last, in theirs by the same rule."""
         calls = self.model.calls or ()
+        if calls and self.is_sequenced and all(call.position is None for call in calls):
+            return sorted(calls, key=lambda call: call.seq or 0)
         shown = [call for call in calls if call.position is not None]
         bare = [call for call in calls if call.position is None]
         if _common_clock(bare) is not None:
@@ -150,16 +156,31 @@ class View:
     def timeline(self, *, turns: bool, spans: bool) -> Sequence[Event] | None:
         """What happened, in order: turns, the trace, or both.
 
-        Both have a common order only when everything in them has a start time on the same clock; None when not.
+        Both have a common order only when the source gives them one, or everything in them has a start time on the
+        same clock; None when not.
         """
         events = self.events(turns=turns, spans=spans)
         if not (turns and spans) or len({event.turn is None for event in events}) < 2:
             return events
+        if self.is_sequenced and all(event.call is not None for event in events if event.turn is None):
+            return sorted(events, key=lambda event: self._sequel(event).seq or 0)
         clock = _common_clock([self._thing(event) for event in events])
         # What a monotonic clock calls zero is known to its own source alone.
         if clock is None or (clock == "monotonic" and len(self.model.sources) > 1):
             return None
         return sorted(events, key=lambda event: self._thing(event).start_ns or 0)
+
+    @cached_property
+    def is_sequenced(self) -> bool:
+        """Whether the source has turns and tool calls in one order: then `seq` tells which came before which."""
+        things: list[Turn | ToolCall] = [*self.turns, *(self.model.calls or ())]
+        return bool(things) and all(thing.seq is not None for thing in things)
+
+    def _sequel(self, event: Event) -> Turn | ToolCall:
+        """The turn or the call that the event is."""
+        thing = self.turns[event.turn] if event.turn is not None else event.call
+        assert thing is not None  # noqa: S101 - asked of turns and calls alone
+        return thing
 
     def _thing(self, event: Event) -> Turn | Span | ToolCall:
         """The turn, span or call that the event is."""
@@ -182,18 +203,28 @@ class View:
         return dict(zip(self._order, found, strict=True))
 
     def hits(self, pattern: Pattern, role: str | None = None) -> list[int]:
-        """Indexes of the turns in which the pattern is found, ascending; only turns of `role`, when given."""
+        """Indexes of the turns in which the pattern is found, ascending: what `role` said, or what was said at all."""
         return self._of_role(self.all_hits[pattern], role)
 
     def suspects(self, role: str | None = None) -> list[int]:
-        """Indexes of the turns that may hold personal data, ascending; in the others no detector can find any."""
+        """Indexes of the turns that may hold personal data, ascending; in the others no detector can find any.
+
+        Those of `role`, or of all that was said.
+        """
         return self._of_role(self._suspects, role)
 
     def _of_role(self, indexes: list[int], role: str | None) -> list[int]:
-        if role is None or not indexes:
+        if not indexes:
             return indexes
+        if role is None:
+            return indexes if self._unsaid is None else [i for i in indexes if i not in self._unsaid]
         role_at = self._role_at
         return [index for index in indexes if role_at[index] == role]
+
+    @cached_property
+    def _unsaid(self) -> frozenset[int] | None:
+        """Indexes of the turns that are no utterances, such as system prompts; None where there are none."""
+        return frozenset(index for index, turn in enumerate(self.turns) if not turn.said) or None
 
     @cached_property
     def _suspects(self) -> list[int]:
@@ -207,9 +238,11 @@ class View:
         return [canonical[name] for name in named]
 
     def turns_of(self, role: str | None) -> Sequence[int]:
-        """Indexes of the turns of a role, by its canonical name; every turn for None."""
-        if role is None:
+        """Indexes of the turns of a role, by its canonical name; for None of every turn that was said."""
+        if role is None and self._unsaid is None:
             return range(len(self.turns))
+        if role is None:
+            return [index for index in range(len(self.turns)) if index not in (self._unsaid or ())]
         if role not in self._turns_of:
             self._turns_of[role] = [index for index, name in enumerate(self._role_at) if name == role]
         return self._turns_of[role]
@@ -256,6 +289,19 @@ class View:
         """The state of a channel, and why, as the reader reported it."""
         entry: ChannelCoverage = getattr(self.model.coverage, channel)
         return entry.state, entry.reason
+
+    def how(self, channel: str) -> str | None:
+        """What to switch on in the source so that it records the channel, as its reader says."""
+        entry: ChannelCoverage = getattr(self.model.coverage, channel)
+        return entry.how
+
+    @cached_property
+    def has_unknown_speakers(self) -> bool:
+        """Whether somebody spoke of whom neither the source nor the alias table says who it is."""
+        if not self.is_incomplete("speakers"):
+            return False
+        named = {turn.role_raw for turn in self.turns if turn.role == "unknown"}
+        return any(name is None or not self._roles.knows(name) for name in named)
 
     def source_format(self, channel: str) -> str | None:
         """The format of the source that shows the channel, or fails to; None where no source does."""

@@ -12,7 +12,7 @@ from averment.evidence.model import Span, ToolCall, ToolCallStatus
 from averment.text import jsontext
 from averment.text.jsonvalue import json_equal
 
-__all__ = ["Retries", "attempt_of", "looks_structured", "outcome", "parsed"]
+__all__ = ["Retries", "attempt_of", "looks_structured", "outcome", "parsed", "tells_failure"]
 
 
 class Retries:
@@ -117,6 +117,25 @@ def outcome(span: Span, result: Any) -> tuple[ToolCallStatus, Any]:
     if status is None:
         status = "ok" if ok is True or result is not None else "executed"
     return status, error
+
+
+def tells_failure(result: Any) -> bool:
+    """Whether what a tool answered says by itself that the call failed, by the rules of `outcome`.
+
+    That is an object with `isError` or `is_error` true, a value of `error` that is one, `ok` or `success` false, or a
+    `status` that says so in words. Other texts may speak of errors and be good answers.
+    """
+    if type(result) is not dict:
+        return False
+    if result.get("isError") is True or result.get("is_error") is True:
+        return True
+    if result.get("ok") is False or result.get("success") is False:
+        return True
+    written = result.get("status")
+    if type(written) is str and _STATUSES.get(written.strip().casefold()) in ("error", "timeout"):
+        return True
+    error = result.get("error")
+    return not (error is None or error == "" or error is False or (type(error) in _NUMBERS and error == 0))
 
 
 _NUMBERS = (int, float)

@@ -31,7 +31,7 @@ from averment.evidence.model import (
     ToolCallStatus,
     Turn,
 )
-from averment.evidence.readers.calls import looks_structured, parsed
+from averment.evidence.readers.calls import looks_structured, parsed, tells_failure
 from averment.evidence.readers.transcript import role_of
 from averment.text.jsonvalue import json_equal
 
@@ -217,10 +217,10 @@ class Dialogue:
         result, raw = self._result(result, loc)
         if error is None:
             error = UNSET
-        if failed is None:
-            failed = error is not UNSET or (isinstance(result, dict) and result.get("isError") is True)
         fields: dict[str, Any] = {"result": result, "result_raw": raw, "result_state": state, "error": error}
-        fields["status"] = status or ("error" if failed else "ok")
+        if status is None and failed is None:
+            failed = True if error is not UNSET or tells_failure(result) else None
+        fields["status"] = status or ("error" if failed else "ok" if failed is False else _ANSWERED)
         times = {"start_ns": start_ns, "end_ns": end_ns, "latency_ms": latency_ms}
         fields |= {key: value for key, value in times.items() if value is not None}
         if start_ns is not None or end_ns is not None:
@@ -235,11 +235,13 @@ class Dialogue:
         else:
             self._answer_nothing(own, name, fields, loc, seq)
 
-    def finish(self, *, records_answers: bool | None = None) -> None:
+    def finish(self, *, records_answers: bool | None = None, flags_failures: bool = True) -> None:
         """Write the turns and calls to the draft, with the coverage of their channels.
 
         Args:
             records_answers: whether the source holds answers of tools at all; by default it does if there is one.
+            flags_failures: whether the source says of a call that it failed, apart from what its tool answered. Where
+                it doesn't, a call that was answered was executed, and nobody says that it went well.
         """
         self._settle()
         answered = self.answers > 0 if records_answers is None else records_answers
@@ -247,7 +249,10 @@ class Dialogue:
         ids: set[str] = set()
         calls = []
         for index, call in enumerate(self._calls):
-            status: ToolCallStatus = call.fields.pop("status") or ("unanswered" if answered else "requested")
+            status: ToolCallStatus | None = call.fields.pop("status")
+            if status == _ANSWERED:
+                status = "ok" if flags_failures else "executed"
+            status = status or ("unanswered" if answered else "requested")
             own = str(call.own) if type(call.own) in (str, int) else None
             id_ = own_id(own, f"c_{index}", ids) or f"c_{index}"
             given = {key: value for key, value in call.fields.items() if value is not None}
@@ -257,6 +262,12 @@ class Dialogue:
         self._draft.cover("transcript", len(self._turns))
         for channel in ("requests", "executions", "results", "errors"):
             self._draft.cover(channel, len(calls))
+        if not flags_failures and calls:
+            reason = "the source has no mark for a call that failed; only what its tool answered can tell"
+            self._draft.limit("errors", "partial", reason, _RECORD_FAILURES)
+        if any(turn.role == "unknown" for turn in self._turns):
+            reason = "the source labels speakers, and does not say who is the agent"
+            self._draft.limit("speakers", "partial", reason, _NAME_SPEAKERS)
         if calls and not answered:
             reason, how = "the source holds requests for calls, and no answer to any", _RECORD_ANSWERS
             for channel in ("executions", "results", "errors"):
@@ -356,6 +367,13 @@ class Dialogue:
 _SUSPICIOUS = 2
 """From how many calls on it is suspicious that none has an argument."""
 
+_ANSWERED = "answered"
+"""For now, the status of a call of which nothing says how it went."""
+
+_NAME_SPEAKERS = "Say in the document who is who, as with `roles: {agent: [speaker_0], caller: [speaker_1]}`."
+_RECORD_FAILURES = (
+    "Record failures as spans (an OpenTelemetry export), or as `error` or `ok: false` in what a tool answers."
+)
 _RECORD_ANSWERS = "Export the messages with the tools' answers in them."
 
 
