@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+
+import averment
 
 Fixture = Callable[..., Any]
 
@@ -38,14 +41,14 @@ each_check = pytest.mark.parametrize(
 
 @pytest.mark.parametrize("case", CHANNELS)
 def test_an_absent_channel_says_what_would_supply_it(judge: Fixture, gapped: Fixture, case: Case) -> None:
-    """INCONCLUSIVE names the channel, its state and the mend; no source format stands for what no source has."""
+    """INCONCLUSIVE names the channel, its state and the mend, and the format of a source that declares the gap."""
     channel, noun, code, mend, asked = case
     # Without any trace that is what is missing, whatever of it is asked about.
     result = judge(asked, gapped({"http": "absent"}, trace=[])) if channel == "http" else judge(asked)
     assert (result["status"], result["code"]) == ("INCONCLUSIVE", f"{code}_absent")
     gap = result["evidence_gap"]
     assert (gap["channel"], gap["state"]) == (channel, "absent")
-    assert "source_format" not in gap
+    assert gap.get("source_format") == ("conversation" if channel == "http" else None)
     assert mend in gap["how"]
     assert result["reason"].endswith(gap["how"])
     assert result["public_reason"] == f"required {noun} evidence was missing"
@@ -96,3 +99,37 @@ def test_a_withheld_verdict_keeps_the_fields_of_its_kind(judge: Fixture, gapped:
     asked = {"kind": "outcome", "all_of": [{"phrase": "hello"}, {"phrase": "x"}]}
     result = judge(asked, gapped({"transcript": "partial"}, **EVIDENCE))
     assert (result["status"], result["met"], result["of"], result["turns"]) == ("INCONCLUSIVE", 1, 2, [0])
+
+
+def test_the_mend_is_the_readers_where_it_knows_its_source(judge: Fixture) -> None:
+    """Coverage can say what to switch on in the source; the result passes it on."""
+    model = json.loads(averment.Evidence(transcript=[], trace=[]).to_json())
+    how = "Switch on tool tracing."
+    model["coverage"]["executions"] = {"state": "absent", "reason": "it is off", "how": how}
+    result = judge(
+        {"kind": "tool_call", "name": "x"}, averment.Evidence.from_bytes(json.dumps(model).encode())
+    )
+    assert result["evidence_gap"]["how"] == how
+    assert result["reason"].endswith(f"it is off. {how}")
+
+
+LABELLED = [{"text": "hello"}, {"role": "agent", "text": "good morning"}]
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({"regex": "hello", "role": "agent"}, "INCONCLUSIVE"),
+        ({"regex": "bye", "role": "agent", "absent": True}, "INCONCLUSIVE"),
+        ({"regex": "morning", "role": "agent"}, "PASS"),
+        ({"regex": "bye"}, "FAIL"),
+    ],
+)
+def test_what_a_role_did_not_say_is_unknown_while_a_speaker_is(
+    judge: Fixture, gapped: Fixture, fields: dict[str, Any], status: str
+) -> None:
+    """A turn of nobody known could be anybody's; what is found, or asked of everybody, is decided."""
+    result = judge({"kind": "phrase", **fields}, gapped({"speakers": "partial"}, transcript=LABELLED))
+    assert result["status"] == status
+    if status == "INCONCLUSIVE":
+        assert (result["code"], result["evidence_gap"]["channel"]) == ("speakers_unknown", "speakers")

@@ -97,6 +97,10 @@ EARNED: dict[str, tuple[list[dict[str, Any]], dict[str, Any]]] = {
     "state_unreadable": ([state()], {"state": {"r": 5}}),
     "channel_unreadable": ([phrase("x")], {"gaps": {"transcript": "unreadable"}, "transcript": SAID}),
     "channel_truncated": ([phrase("x")], {"gaps": {"transcript": "truncated"}, "transcript": SAID}),
+    "speakers_unknown": (
+        [phrase("x", role="agent")],
+        {"gaps": {"speakers": "partial"}, "transcript": [{"text": "hello"}]},
+    ),
     "arguments_not_recorded": (
         [tool_call(name="t", args={"a": 1})],
         {"gaps": {}, "calls": [HIDDEN_ARGS], "trace": ONE},

@@ -153,7 +153,7 @@ def _result(entry: Entry, finding: Finding, view: View) -> Result:
         tool_calls=tool_calls,
         span_ids=span_ids,
         code=None if finding.code is None else finding.code.value,
-        evidence_gap=None if finding.gap is None else _gap(finding.gap, view),
+        evidence_gap=None if finding.gap is None else _gap(finding.gap, finding.code, view),
         reason=None if finding.reason is None else _bounded(redact(finding.reason()), _MAX_REASON),
         public_reason=None
         if finding.public is None
@@ -161,10 +161,12 @@ def _result(entry: Entry, finding: Finding, view: View) -> Result:
     )
 
 
-def _gap(gap: Gap, view: View) -> dict[str, str]:
+def _gap(gap: Gap, code: Code | None, view: View) -> dict[str, str]:
     source_format = view.source_format(gap.channel)
     named = {} if source_format is None else {"source_format": source_format}
-    return {"channel": gap.channel, "state": gap.state, **named, "how": gap.how}
+    of_arguments = code in (Code.ARGUMENTS_NOT_RECORDED, Code.ARGUMENTS_UNREADABLE)
+    how = view.how("arguments" if of_arguments else gap.channel) or gap.how
+    return {"channel": gap.channel, "state": gap.state, **named, "how": how}
 
 
 def _redacted(value: Any) -> Any:

@@ -119,7 +119,7 @@ _ALL = (
     ),
     _format("pipecat", "Pipecat context messages and turn spans", "messages", "context"),
     _format("bland", "Bland calls", "transcripts", "call_id", "calls"),
-    _format("tau_bench", "tau-bench trajectories", "traj"),
+    _format("tau_bench", "tau-bench trajectories", "traj", "messages_display"),
     _format("tau2", "tau2-bench simulations", "simulations", "termination_reason"),
     _format("agentdojo", "AgentDojo runs", "pipeline_name", "suite_name"),
     _format("inspect", "Inspect logs, .json and .eval", "eval", "samples", "plan"),
@@ -135,10 +135,15 @@ _ALL = (
     _format("subtitles", "WebVTT, SRT and SBV", TEXT),
     _format("har", "HAR archives", "log"),
     _format("vcr", "VCR cassettes", "interactions"),
-    _format("mcp", "MCP JSON-RPC logs", "jsonrpc", "entries", "messages", "events"),
+    _format(
+        "mcp",
+        "MCP JSON-RPC logs",
+        *("jsonrpc", "entries", "messages", "events", "message", "request", "response", "notification"),
+        whole=False,
+    ),
 )
 
-import importlib.util  # TEMPORARY: until every reader is there
+import importlib.util  # noqa: E402 - TEMPORARY: until every reader is there
 
 FORMATS = tuple(form for form in _ALL if importlib.util.find_spec(form.module))
 

@@ -243,12 +243,14 @@ ABSENT = ChannelCoverage("absent")
 class Coverage(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):
     """What the sources can and can't show, per channel.
 
-    `speakers` is said only where a transcript can't show who is the agent and who the caller.
+    Two are said only where something is missing: `speakers`, where a transcript can't show who is the agent and who
+    the caller, and `arguments`, where calls lack theirs.
     """
 
     transcript: ChannelCoverage = ABSENT
     speakers: ChannelCoverage = ABSENT
     requests: ChannelCoverage = ABSENT
+    arguments: ChannelCoverage = ABSENT
     executions: ChannelCoverage = ABSENT
     results: ChannelCoverage = ABSENT
     errors: ChannelCoverage = ABSENT

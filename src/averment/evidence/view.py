@@ -305,7 +305,7 @@ class View:
 
     def source_format(self, channel: str) -> str | None:
         """The format of the source that shows the channel, or fails to; None where no source does."""
-        if self.coverage(channel)[0] == "absent":
+        if self.coverage(channel) == ("absent", None):
             return None
         # An evidence file may write anything there.
         return redact(self.model.sources[0].format) if len(self.model.sources) == 1 else None

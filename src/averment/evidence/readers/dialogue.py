@@ -246,6 +246,9 @@ class Dialogue:
         self._settle()
         answered = self.answers > 0 if records_answers is None else records_answers
         self._doubt_empty_arguments()
+        if any(call.fields.get("args_state", "recorded") != "recorded" for call in self._calls):
+            reason = "the source does not show the arguments of every call"
+            self._draft.limit("arguments", "partial", reason, _RECORD_ARGUMENTS)
         ids: set[str] = set()
         calls = []
         for index, call in enumerate(self._calls):
@@ -374,6 +377,7 @@ _NAME_SPEAKERS = "Say in the document who is who, as with `roles: {agent: [speak
 _RECORD_FAILURES = (
     "Record failures as spans (an OpenTelemetry export), or as `error` or `ok: false` in what a tool answers."
 )
+_RECORD_ARGUMENTS = "Export the calls with their arguments, in whatever made this file."
 _RECORD_ANSWERS = "Export the messages with the tools' answers in them."
 
 
