@@ -1,0 +1,55 @@
+"""What readers of messages share about their content: a text, or a list of parts of which some are texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from averment.evidence.draft import Draft, kind_of
+
+__all__ = ["text_of"]
+
+_TEXT_TYPES = frozenset({"text", "input_text", "output_text", None})
+_MEDIA = frozenset({"image", "image_url", "audio", "video", "document", "file", "data", "tool_use"})
+_THOUGHTS = frozenset({"reasoning", "thinking", "redacted_thinking"})
+
+
+def text_of(content: Any, loc: str, draft: Draft) -> str | None:
+    """The text of a message's content, its parts joined by line breaks; None where it has no text.
+
+    Parts that are no text are counted as dropped; a content that can't hold text is noted.
+    """
+    if content is None or type(content) is str:
+        return content
+    if type(content) is not list:
+        draft.note("text_not_string", loc, f"the content is {kind_of(content)}, so it has no text")
+        return None
+    texts: list[str] = []
+    for part in content:
+        text = _part_text(part)
+        if text is None:
+            draft.drop(_name_of(part), loc)
+        else:
+            texts.append(text)
+    return "\n".join(texts) if texts else None
+
+
+def _part_text(part: Any) -> str | None:
+    if type(part) is str:
+        return part
+    if type(part) is not dict or not _is_in(part.get("type"), _TEXT_TYPES):
+        return None
+    text = part.get("text", part.get("content"))
+    return text if type(text) is str else None
+
+
+def _name_of(part: Any) -> str:
+    kind = part.get("type") if type(part) is dict else None
+    if _is_in(kind, _THOUGHTS):
+        return "a reasoning part"
+    if type(kind) is str and kind in _MEDIA:
+        return f"a part of type `{kind}`"
+    return "a part that is no text"
+
+
+def _is_in(kind: Any, kinds: frozenset[str | None] | frozenset[str]) -> bool:
+    return (kind is None or type(kind) is str) and kind in kinds
