@@ -86,7 +86,7 @@ _ALL = (
     _format(
         "openai_chat",
         "OpenAI chat messages, requests and responses",
-        *("role", "messages", "choices", "tool_calls", "function_call"),
+        *("role", "messages", "choices", "tool_calls", "function_call", "request"),
     ),
     _format("langchain", "LangChain and LangGraph messages", "type", "lc", "kwargs", "messages"),
     _format("anthropic", "Anthropic messages", "role", "messages", "content"),

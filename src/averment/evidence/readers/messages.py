@@ -1,0 +1,159 @@
+"""What readers of message lists share: the texts in content parts, and what such a list can't show.
+
+A list of messages says who said what and which calls were asked for and answered. It rarely says which tools there
+were, whether a call failed, or what happened after its last message; where it doesn't, the coverage says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from averment.evidence.draft import Draft, kind_of
+from averment.evidence.readers.dialogue import Dialogue
+
+__all__ = ["Limits", "finish", "keep", "limit_history", "part_text", "result_of", "text_of", "text_or_none"]
+
+_TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal", "summary_text", "plain_text"})
+_KINDS = {
+    **dict.fromkeys(("image", "image_url", "input_image", "output_image"), "an image part"),
+    **dict.fromkeys(("audio", "input_audio", "output_audio"), "an audio part"),
+    **dict.fromkeys(("file", "input_file", "document", "file_url", "container_upload"), "a file part"),
+    **dict.fromkeys(("video", "video_url", "input_video"), "a video part"),
+    **dict.fromkeys(
+        ("thinking", "redacted_thinking", "reasoning", "reasoning_text", "reasoning_content"),
+        "a reasoning part",
+    ),
+}
+
+
+def part_text(part: Any, loc: str, draft: Draft) -> str | None:
+    """The text of one content part, or None when it has none; what it is then is noted."""
+    if type(part) is str:
+        return part
+    if type(part) is not dict:
+        draft.note("text_not_text", loc, f"a content part is {kind_of(part)}, so it is left out")
+        return None
+    kind = part.get("type")
+    if kind is None or (type(kind) is str and kind in _TEXT_TYPES):
+        for key in ("text", "refusal", "content"):
+            if type(part.get(key)) is str:
+                text: str = part[key]
+                return text
+    elif type(part.get("transcript")) is str:  # audio, with what was said in it
+        spoken: str = part["transcript"]
+        return spoken
+    draft.drop(
+        _KINDS.get(kind, "a part of `content` that is no text") if type(kind) is str else "a part", loc
+    )
+    return None
+
+
+def text_or_none(content: Any, loc: str, draft: Draft) -> str | None:
+    """What a message's content says: a text, or the texts of its parts joined by line breaks; None for nothing."""
+    if content is None or type(content) is str:
+        return content
+    if type(content) is dict:
+        return part_text(content, loc, draft)
+    if type(content) is not list:
+        draft.note("text_not_text", loc, f"the content is {kind_of(content)}, so it is left out")
+        return None
+    texts = [part_text(part, f"{loc}[{index}]", draft) for index, part in enumerate(content)]
+    given = [text for text in texts if text is not None]
+    return "\n".join(given) if given else None
+
+
+def text_of(content: Any, loc: str, draft: Draft) -> str:
+    """What a message's content says; the empty text for nothing."""
+    return text_or_none(content, loc, draft) or ""
+
+
+def result_of(content: Any, loc: str, draft: Draft) -> Any:
+    """What a tool answered: the texts of content parts as one text, any other value as it is."""
+    if type(content) is not list or not content:
+        return content
+    if any(type(part) is not dict or type(part.get("type")) is not str for part in content):
+        return content
+    if not any(part["type"] in _TEXT_TYPES for part in content):
+        return content
+    return text_of(content, loc, draft)
+
+
+def keep(draft: Draft, value: dict[str, Any], keys: Iterable[str]) -> None:
+    """Keep what a source says about itself as metadata, as written; what stands there already stays."""
+    kept = {key: value[key] for key in keys if value.get(key) is not None}
+    if kept:
+        draft.metadata = kept | (draft.metadata or {})
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """What a format of messages can't show, and what to switch on in it.
+
+    Attributes:
+        tools: how to record which tools there were and what was called.
+        failures: how to record failed calls; None where the format flags them.
+    """
+
+    tools: str
+    failures: str | None = None
+
+
+def finish(
+    dialogue: Dialogue, draft: Draft, limits: Limits, *, shows_tools: bool, is_last_word: bool = True
+) -> None:
+    """Write what was read to the draft, with what the source can't show of it.
+
+    Args:
+        dialogue: what was read.
+        draft: what it is written to.
+        limits: what the format can't show.
+        shows_tools: whether the source would show a call if there were one.
+        is_last_word: whether the source goes on after a call, so that one without an answer had none when it ended.
+    """
+    dialogue.finish()
+    turns, calls = draft.turns or (), list(draft.calls or ())
+    if not calls and not shows_tools:
+        reason = "the messages hold no call, and nothing says which tools there were"
+        for channel in ("requests", "executions", "results", "errors"):
+            draft.limit(channel, "absent", reason, limits.tools)
+        draft.calls = None
+        return
+    last = turns[-1].seq if turns else None
+    open_ = [call for call in calls if call.status in ("unanswered", "requested")]
+    trailing = [call for call in open_ if last is None or (call.seq or 0) > last]
+    requested = [call for call in calls if call.status == "requested"]
+    if is_last_word and requested and len(requested) == len(calls) == len(trailing):
+        calls = [msgspec.structs.replace(call, status="unanswered") for call in calls]
+        requested = []
+    if trailing and not requested:
+        reason = "the messages end with calls that nothing answers"
+        for channel in ("executions", "results", "errors"):
+            draft.limit(channel, "partial", reason, "Save the messages after the tools have answered.")
+    if limits.failures is not None:
+        # An answer that isn't flagged as failed went well only where there is a flag.
+        calls = [
+            msgspec.structs.replace(call, status="executed") if call.status == "ok" else call
+            for call in calls
+        ]
+        if calls and draft.coverage["errors"].state == "present":
+            reason = "the messages have no flag for calls that failed"
+            draft.limit("errors", "partial", reason, limits.failures)
+    draft.calls = calls
+    if any(note.code in _LOSSES for note in draft.notes):
+        limit_history(
+            draft, "some messages can't be read", "Export the conversation again, or mend the file."
+        )
+
+
+_LOSSES = frozenset({"message_unreadable", "calls_unreadable", "stream_cut"})
+"""Notes of something that may have held turns or calls."""
+
+
+def limit_history(draft: Draft, reason: str, how: str) -> None:
+    """Say that the source begins in the middle of a conversation."""
+    for channel in ("transcript", "requests", "executions", "results"):
+        entry = draft.coverage.get(channel)
+        if entry is not None and entry.state in ("present", "empty"):
+            draft.limit(channel, "partial", reason, how)
