@@ -89,10 +89,15 @@ _ALL = (
         *("role", "messages", "choices", "tool_calls", "function_call", "request"),
     ),
     _format("langchain", "LangChain and LangGraph messages", "type", "lc", "kwargs", "messages"),
-    _format("anthropic", "Anthropic messages", "role", "messages", "content"),
+    _format("anthropic", "Anthropic messages", "role", "messages", "content", "type", "request"),
     _format("openai_responses", "OpenAI Responses items", "type", "object", "output", "input"),
     _format("gemini", "Gemini contents", "role", "parts", "contents", "candidates"),
-    _format("adk", "ADK sessions, eval sets and eval cases", "events", "eval_cases", "eval_set_id", "query"),
+    _format(
+        "adk",
+        "ADK sessions, eval sets and eval cases",
+        *("events", "eval_cases", "evalCases", "eval_case_results", "evalCaseResults", "conversation"),
+        *("author", "query", "data"),
+    ),
     _format(
         "openai_agents", "OpenAI Agents SDK run states", "generatedItems", "generated_items", "$schemaVersion"
     ),
@@ -120,7 +125,7 @@ _ALL = (
     _format("pipecat", "Pipecat context messages and turn spans", "messages", "context"),
     _format("bland", "Bland calls", "transcripts", "call_id", "calls"),
     _format("tau_bench", "tau-bench trajectories", "traj", "messages_display"),
-    _format("tau2", "tau2-bench simulations", "simulations", "termination_reason"),
+    _format("tau2", "tau2-bench simulations", "simulations", "termination_reason", "tasks"),
     _format("agentdojo", "AgentDojo runs", "pipeline_name", "suite_name"),
     _format("inspect", "Inspect logs, .json and .eval", "eval", "samples", "plan"),
     _format("bfcl", "BFCL results", "result", "id"),
