@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from typing import BinaryIO
 
+from averment.cli.parser import Parser
 from averment.documents import Document, is_document
-from averment.errors import DocumentError, EvidenceError, Problem, UsageError
+from averment.errors import DocumentError, EvidenceError, Problem, UsageError, nearest
 from averment.evidence import Evidence
+from averment.evidence.load import Reading
 from averment.text.source import MAX_DOCUMENT_BYTES, read_source
 
-__all__ = ["load_document", "load_documents", "load_evidence", "looks_like_document", "refuse_twice"]
+__all__ = [
+    "add_reading",
+    "load_conversations",
+    "load_document",
+    "load_documents",
+    "load_evidence",
+    "looks_like_document",
+    "reading",
+    "refuse_twice",
+]
 
 _STDIN = "-"
 
@@ -50,8 +62,44 @@ def load_documents(names: Sequence[str]) -> Document:
     return documents[0].joined(*documents[1:]) if len(documents) > 1 else documents[0]
 
 
+def add_reading(parser: Parser) -> None:
+    """Declares the options that say how files of evidence are to be read."""
+    parser.add_argument(
+        "--from",
+        metavar="FORMAT",
+        dest="from_format",
+        help="the format of the conversations, see `averment evidence formats`; recognised by default",
+    )
+    parser.add_argument(
+        "--mapping",
+        metavar="FILE",
+        help="a mapping file (YAML or JSON) that describes a format which averment doesn't know",
+    )
+
+
+def reading(args: argparse.Namespace) -> Reading | None:
+    """How files of evidence are to be read, by the options of `add_reading`; None to recognise their format."""
+    name: str | None = args.from_format
+    if args.mapping is None:
+        return name
+    if name is not None:
+        message = "a file is read by a mapping or as a format, not both"
+        raise UsageError(Problem(code="usage", message=message, mend="Leave out `--from` or `--mapping`."))
+    from averment.evidence.mapping import Mapping as FormatMapping
+    from averment.evidence.mapping import mapped
+
+    return mapped(FormatMapping.load(args.mapping))
+
+
 def load_evidence(
-    name: str | None, parts: Mapping[str, str], *, wanted: str | None, every: bool
+    name: str | None,
+    parts: Mapping[str, str],
+    *,
+    wanted: str | None,
+    every: bool,
+    from_format: Reading | None = None,
+    others: Sequence[str] = (),
+    clock_offset: float | None = None,
 ) -> list[tuple[Evidence, str]]:
     """The conversations that a file holds, with the name to show for each.
 
@@ -60,36 +108,86 @@ def load_evidence(
         parts: files with one part of the conversation each, by its name.
         wanted: the id of the one conversation that is asked for.
         every: whether all of several conversations are asked for.
+        from_format: how the file is to be read.
+        others: files with further records of the same conversations.
+        clock_offset: when the clock of the others reads zero, in seconds on the file's clock.
 
     Raises:
-        EvidenceError: something can't be read, or the file holds several conversations and none was chosen.
+        EvidenceError: something can't be read, or the file holds several conversations and none was chosen, or one of
+            the others does not belong to it.
     """
     if name is None or not (every or wanted):
         label = name or " + ".join(parts.values())
         given = {part: _input(file) for part, file in parts.items()}
-        return [(Evidence.load(None if name is None else _input(name), **given), label)]
-    if parts:
-        message = "parts can't be added to conversations picked from a file"
-        raise UsageError(
-            Problem(code="ambiguous_parts", message=message, mend="Put the parts into that file.")
-        )
-    found = Evidence.load_all(_input(name))
-    if wanted is not None:
-        found = [evidence for evidence in found if evidence.model.conversation_id == wanted]
-        if not found:
-            raise EvidenceError(
-                Problem(
-                    code="conversation_not_found",
-                    message="the file holds no conversation of that id",
-                    file=name,
-                    expected=f"a conversation with the id `{wanted}`",
-                    mend="Run with --all to judge every conversation in it.",
-                )
-            )
-    return [
-        (evidence, f"{name} [{evidence.model.conversation_id or index}]")
-        for index, evidence in enumerate(found)
+        whole = None if name is None else _input(name)
+        found = [(Evidence.load(whole, from_format=from_format, **given), label)]
+    else:
+        if parts:
+            message = "parts can't be added to conversations picked from a file"
+            mend = "Give the other file with `--evidence`, which finds what belongs together by ids."
+            raise UsageError(Problem(code="ambiguous_parts", message=message, mend=mend))
+        found = [
+            (evidence, label) for label, evidence in load_conversations(name, from_format, wanted=wanted)
+        ]
+    for other in others:
+        records = Evidence.load_all(_input(other))
+        found = [(_joined(evidence, records, other, clock_offset), label) for evidence, label in found]
+    return found
+
+
+def load_conversations(
+    name: str, from_format: Reading | None, *, wanted: str | None
+) -> list[tuple[str, Evidence]]:
+    """All conversations in a file, or the one that is wanted, each with the name to show for it.
+
+    One that has no id is called `#` and its index.
+
+    Raises:
+        EvidenceError: the file can't be read, or holds no conversation of that id.
+    """
+    found = Evidence.load_all(_input(name), from_format=from_format)
+    several = len(found) > 1
+    ids = [evidence.model.conversation_id or f"#{index}" for index, evidence in enumerate(found)]
+    labelled = [
+        (f"{name} [{id_}]" if several or wanted else name, evidence)
+        for id_, evidence in zip(ids, found, strict=True)
     ]
+    if wanted is None:
+        return labelled
+    chosen = [each for id_, each in zip(ids, labelled, strict=True) if id_ == wanted]
+    if chosen:
+        return chosen
+    raise EvidenceError(
+        Problem(
+            code="conversation_not_found",
+            message="the file holds no conversation of that id",
+            file=name,
+            expected=f"a conversation with the id `{wanted}`",
+            nearest=nearest(wanted, ids[:1000]),
+            mend="See the ids with `averment evidence show`, or run with --all to judge every conversation in it.",
+        )
+    )
+
+
+def _joined(evidence: Evidence, records: Sequence[Evidence], name: str, offset: float | None) -> Evidence:
+    """A conversation with the record that belongs to it, of those that another file holds."""
+    from averment.evidence.merge import partner
+
+    if len(records) == 1:
+        return evidence.merged(records[0], clock_offset=offset)
+    found = partner(evidence.model, [record.model for record in records])
+    if found is None:
+        raise EvidenceError(
+            Problem(
+                code="no_join_key",
+                message=f"of the {len(records):,} conversations in the file, none or several belong to this one",
+                file=name,
+                expected="one with the same conversation id, or with a tool call of the same id",
+                mend="See the ids with `averment evidence show`.",
+            )
+        )
+    record = next(each for each in records if each.model is found)
+    return evidence.merged(record, clock_offset=offset)
 
 
 def looks_like_document(name: str) -> bool:

@@ -23,6 +23,7 @@ __all__ = ["COMMANDS", "command_parser", "main", "overview", "script"]
 
 COMMANDS = {
     "run": "Judge conversations by an assertion document.",
+    "evidence": "See what is read of a recorded conversation, or convert it.",
     "check": "Find every mistake in assertion documents.",
     "kinds": "What can be asserted: all kinds, or one with its fields.",
     "policies": "Bundled policies: all of them, or the text of one.",

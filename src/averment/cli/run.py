@@ -2,9 +2,10 @@
 
 Judge conversations by the assertion document DOC: a file, or `policy:NAME` for a bundled one.
 
-A CONVERSATION is a JSON file with a transcript, spans, timing and state, whichever it has; single parts
-come from files of their own through the options. `-` is standard input. Several conversations give one
-envelope each, in order, and the worst exit code. With -d every other argument is a CONVERSATION; with
+A CONVERSATION is a file in any format that `averment evidence formats` lists, recognised by what it holds;
+single parts come from files of their own through the options, and further records of the same conversation
+through --evidence, which joins them by ids that both have. `-` is standard input. Several conversations give
+one envelope each, in order, and the worst exit code. With -d every other argument is a CONVERSATION; with
 --pack DOC may be left out.
 
 Examples:
@@ -26,8 +27,8 @@ __all__ = ["configure", "execute"]
 
 _WORST_FIRST = (ExitCode.INTERNAL, ExitCode.NO_VERDICT, ExitCode.NO, ExitCode.YES)
 _PARTS = {
-    "transcript": "the transcript (JSON)",
-    "trace": "the trace: voice_trace.v1 JSON Lines, or a list of spans",
+    "transcript": "the transcript, in any format that has one",
+    "trace": "the trace: voice_trace.v1 JSON Lines, a list of spans, or any format with tool calls",
     "timing": "timing events: a list, or an envelope with `events`",
     "state": "the system of record: a JSON fixture or an SQLite file",
 }
@@ -56,6 +57,20 @@ def configure(parser: Parser) -> None:
     for name, about in _PARTS.items():
         parser.add_argument(f"--{name}", metavar="FILE", help=about)
     parser.add_argument(
+        "--evidence",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a further record of the same conversation, joined by the ids that both have; repeatable",
+    )
+    parser.add_argument(
+        "--clock-offset",
+        metavar="SECONDS",
+        type=float,
+        help="when the clock of the --evidence files reads zero, in seconds on the CONVERSATION's clock",
+    )
+    _add_reading(parser)
+    parser.add_argument(
         "--conversation",
         metavar="ID",
         dest="wanted",
@@ -80,16 +95,26 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--output", metavar="FILE", help="also write the envelopes (JSON) to this file")
 
 
+def _add_reading(parser: Parser) -> None:
+    from averment.cli.inputs import add_reading
+
+    add_reading(parser)
+
+
 def execute(args: argparse.Namespace) -> int:
     """Judges, prints and writes; returns the worst exit code."""
-    from averment.cli.inputs import load_documents, load_evidence, refuse_twice
+    from averment.cli.inputs import load_documents, load_evidence, reading, refuse_twice
     from averment.cli.outputs import say, wants_color, writing
     from averment.engine import compile_plan, run_plan
 
     given = {name: file for name in _PARTS if (file := getattr(args, name)) is not None}
     documents, conversations = _sorted_out(args, bool(given))
-    refuse_twice(*documents, *conversations, *given.values())
+    refuse_twice(*documents, *conversations, *given.values(), *args.evidence)
+    if args.evidence and not conversations:
+        conversations, args.evidence = args.evidence[:1], args.evidence[1:]
     _refuse_nothing(conversations, given)
+    _refuse_offset(args)
+    from_format = reading(args)
     try:
         plan = compile_plan(load_documents(documents))
     except DocumentError:
@@ -98,7 +123,16 @@ def execute(args: argparse.Namespace) -> int:
     codes: list[int] = []
     with writing(args.output) as write:
         for name in conversations or (None,):
-            for evidence, label in load_evidence(name, given, wanted=args.wanted, every=args.every):
+            found = load_evidence(
+                name,
+                given,
+                wanted=args.wanted,
+                every=args.every,
+                from_format=from_format,
+                others=args.evidence,
+                clock_offset=args.clock_offset,
+            )
+            for evidence, label in found:
                 envelope = run_plan(plan, evidence, inconclusive_policy=args.inconclusive_policy)
                 codes.append(int(envelope.exit_code))
                 encoded = (
@@ -162,6 +196,17 @@ def _refuse_nothing(conversations: Sequence[str], parts: Mapping[str, str]) -> N
                 mend="Run them one by one, or put the parts into the conversation files.",
             )
         )
+
+
+def _refuse_offset(args: argparse.Namespace) -> None:
+    if args.clock_offset is None:
+        return
+    if not args.evidence:
+        message, mend = "there is no other clock to relate", "Give the other record with `--evidence`."
+        raise UsageError(Problem(code="usage", message=message, mend=mend))
+    if not -1e12 < args.clock_offset < 1e12:  # NaN is in no range
+        message = "the clock offset is no number of seconds that makes sense"
+        raise UsageError(Problem(code="usage", message=message, expected="a number of seconds"))
 
 
 def _explain_swap(document: str, conversations: Sequence[str]) -> None:

@@ -17,7 +17,7 @@ from averment.evidence.draft import kind_of
 from averment.evidence.formats import FORMATS, NATIVE, TEXT, Format, by_name
 from averment.evidence.readers import conversation
 
-__all__ = ["Detected", "detect", "matches", "named", "refuse_document"]
+__all__ = ["Detected", "asked", "detect", "matches", "named", "refuse_document"]
 
 
 class Detected(msgspec.Struct, frozen=True):
@@ -74,11 +74,11 @@ def _marks(value: Any) -> Iterator[str]:
         yield TEXT
 
 
-def named(name: str, value: Any) -> Detected:
-    """The format that was asked for, whatever the value looks like.
+def named(name: str) -> Format:
+    """The format of that name.
 
     Raises:
-        EvidenceError: there is no format of that name.
+        EvidenceError: there is none.
     """
     form = by_name.get(name)
     if form is None:
@@ -91,10 +91,14 @@ def named(name: str, value: Any) -> Detected:
                 mend="See `averment evidence formats`.",
             )
         )
-    why = "it was asked for"
+    return form
+
+
+def asked(form: Format, value: Any) -> Detected:
+    """A value as what it was said to be, whatever it looks like."""
     is_list = isinstance(value, list) and len(value) > 0 and form.whole
     several = is_list and form.fits(value) is None and form.fits(value[0]) is not None
-    return Detected(form, why, several)
+    return Detected(form, "it was asked for", several)
 
 
 def detect(value: Any, name: str | None) -> Detected:

@@ -16,17 +16,21 @@ import msgspec
 
 from averment.errors import EvidenceError, Problem
 from averment.evidence.decode import Decoded, Odd, decode, unpacked
-from averment.evidence.detect import detect, matches, named, refuse_document
+from averment.evidence.detect import Detected, asked, detect, matches, named, refuse_document
 from averment.evidence.draft import Draft, Part, place_of, refusal
 from averment.evidence.formats import NATIVE, Format, by_name
 from averment.evidence.model import MAX_BYTES, Source
 from averment.evidence.readers import conversation, state_json, state_sqlite, timing, transcript, voice_trace
 from averment.text import jsontext
 
-__all__ = ["Input", "add_parts", "checked", "drafts_of", "read_input"]
+__all__ = ["Input", "Reading", "add_parts", "checked", "drafts_of", "read_input"]
 
 Input = str | os.PathLike[str] | BinaryIO
 """What evidence is read from: the path of a file, or something open for reading bytes, such as standard input."""
+
+
+Reading = str | Format
+"""How a file is to be read: the name of a format, or a format of its own, such as a mapping describes."""
 
 
 class _Channel(msgspec.Struct, frozen=True):
@@ -142,13 +146,13 @@ def _bad_path(path: object) -> Problem:
     )
 
 
-def drafts_of(data: bytes, name: str | None, *, form: str | None = None) -> list[Draft]:
+def drafts_of(data: bytes, name: str | None, *, form: Reading | None = None) -> list[Draft]:
     """The conversations that a file holds, read and not yet finished.
 
     Args:
         data: what the file holds, also packed by gzip or zip.
         name: what to call it.
-        form: the name of its format, for a file that is not recognised, or wrongly.
+        form: the name of its format, or a mapping, for a file that is not recognised, or wrongly.
 
     Raises:
         EvidenceError: the bytes can't be decoded, or no reader fits them.
@@ -160,9 +164,16 @@ def drafts_of(data: bytes, name: str | None, *, form: str | None = None) -> list
     ]
 
 
-def _drafts_of(data: bytes, packed: bytes, name: str | None, form: str | None) -> list[Draft]:
+def _drafts_of(data: bytes, packed: bytes, name: str | None, form: Reading | None) -> list[Draft]:
     decoded = decode(data, name)
-    detected = detect(decoded.value, name) if form is None else named(form, decoded.value)
+    if form is None:
+        detected = detect(decoded.value, name)
+    else:
+        detected = asked(named(form) if isinstance(form, str) else form, decoded.value)
+    return _read(decoded, detected, packed, name)
+
+
+def _read(decoded: Decoded, detected: Detected, packed: bytes, name: str | None) -> list[Draft]:
     whole = Part(decoded.value, file=name, lines=decoded.lines)
     parts = [whole.item(index) for index in range(len(decoded.value))] if detected.several else [whole]
     if detected.several and detected.format not in NATIVE:
@@ -219,12 +230,57 @@ def add_parts(draft: Draft, inputs: Mapping[str, Input | None]) -> None:
             draft.sources.append(_source(source, data, name, "sqlite", state_sqlite.__name__))
             state_sqlite.read(name, source, draft)
             continue
+        packed, data = data, _only_file(data, name)
         decoded = decode(data, name)
+        if key in _FOREIGN and (detected := _foreign(decoded)) is not None:
+            _add_foreign(draft, _read(decoded, detected, packed, name), _FOREIGN[key], name)
+            continue
         _refuse_other(key, channel.format, decoded, name)
-        draft.sources.append(_source(source, data, name, channel.format, channel.read.__module__))
+        draft.sources.append(_source(source, packed, name, channel.format, channel.read.__module__))
         part = Part(decoded.value, source, name, lines=decoded.lines)
         _begin(draft, decoded.nesting, decoded.odd, source)
         channel.read(part, draft)
+
+
+_FOREIGN = {"transcript": ("turns",), "trace": ("calls", "spans")}
+"""What is taken of a file in a format of its own that is given as a part of a conversation."""
+
+
+def _only_file(data: bytes, name: str | None) -> bytes:
+    members = unpacked(data, name)
+    if len(members) == 1:
+        return members[0][1]
+    message = f"the archive holds {len(members)} files, and a part of a conversation is one"
+    raise EvidenceError(
+        Problem(
+            code="several_files", message=message, file=name, expected="one file", mend="Unpack it first."
+        )
+    )
+
+
+def _foreign(decoded: Decoded) -> Detected | None:
+    """The format of a value, when it has one that is none of averment's own."""
+    found = matches(decoded.value)
+    return found[0] if len(found) == 1 and found[0].format not in NATIVE else None
+
+
+def _add_foreign(draft: Draft, drafts: list[Draft], parts: Sequence[str], name: str | None) -> None:
+    """Take parts of the one conversation in a file of another format; that it belongs here was declared."""
+    from averment.evidence.merge import merged
+
+    if len(drafts) != 1:
+        raise EvidenceError(
+            Problem(
+                code="several_conversations",
+                message=f"the file holds {len(drafts)} conversations, of which one would be a part of another",
+                file=name,
+                expected="one conversation",
+                mend="Give the file with `--evidence`, which finds the one that belongs to it by its ids.",
+            )
+        )
+    nesting = max(draft.nesting, drafts[0].nesting)
+    draft.take(merged(draft.model(), drafts[0].model(), parts=parts))
+    draft.nesting = nesting
 
 
 def _odd_by_part(odd: Iterable[Odd], parts: Sequence[Part]) -> list[list[Odd]]:

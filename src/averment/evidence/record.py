@@ -19,6 +19,7 @@ from averment.evidence.draft import Draft, Part, refusal
 from averment.evidence.model import EvidenceModel, Note, Source, Span, ToolCall, Turn
 from averment.evidence.plain import plain
 from averment.evidence.readers import conversation
+from averment.evidence.times import SECOND, scaled
 from averment.text import jsontext
 
 __all__ = ["Evidence"]
@@ -83,15 +84,17 @@ class Evidence:
         trace: files.Input | None = None,
         timing: files.Input | None = None,
         state: files.Input | None = None,
+        from_format: files.Reading | None = None,
     ) -> Evidence:
         """The conversation in a file, and in files that hold one part each.
 
         Args:
             path: a file, or something open for reading bytes, that holds one conversation in any format that is read.
-            transcript: a transcript, where the conversation has none.
-            trace: a trace, where it has none.
+            transcript: a transcript in any format, where the conversation has none.
+            trace: a trace in any format, where it has none.
             timing: timing events, where it has none.
             state: state records as JSON or a SQLite database, where it has none.
+            from_format: the name of the format of `path`, or a mapping; by default it is recognised.
 
         Raises:
             EvidenceError: a file can't be read, or `path` holds several conversations.
@@ -99,7 +102,7 @@ class Evidence:
         draft = Draft()
         if path is not None:
             data, name = files.read_input(path)
-            draft = _only(files.drafts_of(data, name), name)
+            draft = _only(files.drafts_of(data, name, form=from_format), name)
         files.add_parts(draft, {"transcript": transcript, "trace": trace, "timing": timing, "state": state})
         if not draft.sources:
             raise EvidenceError(
@@ -112,14 +115,18 @@ class Evidence:
         return cls._of(draft.model())
 
     @classmethod
-    def load_all(cls, path: files.Input) -> list[Evidence]:
-        """All conversations in a file, in order: one, or the lines of a JSONL file.
+    def load_all(cls, path: files.Input, *, from_format: files.Reading | None = None) -> list[Evidence]:
+        """All conversations in a file, in order.
+
+        Args:
+            path: a file, or something open for reading bytes.
+            from_format: the name of its format, or a mapping; by default it is recognised.
 
         Raises:
             EvidenceError: naming every line that can't be read.
         """
         data, name = files.read_input(path)
-        return cls._all(files.drafts_of(data, name))
+        return cls._all(files.drafts_of(data, name, form=from_format))
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Evidence:
@@ -131,26 +138,32 @@ class Evidence:
         return cls._of(_record_model(record))
 
     @classmethod
-    def from_bytes(cls, data: bytes, *, name: str | None = None) -> Evidence:
+    def from_bytes(
+        cls, data: bytes, *, name: str | None = None, from_format: files.Reading | None = None
+    ) -> Evidence:
         """The conversation that bytes hold: what a file would hold, such as the bytes of `to_json`.
 
         Args:
-            data: JSON or JSONL.
+            data: the bytes of a file in any format that is read.
             name: what to call it in problems.
+            from_format: the name of its format, or a mapping; by default it is recognised.
 
         Raises:
             EvidenceError: the bytes can't be read, or hold several conversations.
         """
-        return cls._of(_only(files.drafts_of(files.checked(data, name), name), name).model())
+        drafts = files.drafts_of(files.checked(data, name), name, form=from_format)
+        return cls._of(_only(drafts, name).model())
 
     @classmethod
-    def all_from_bytes(cls, data: bytes, *, name: str | None = None) -> list[Evidence]:
-        """All conversations that bytes hold, in order.
+    def all_from_bytes(
+        cls, data: bytes, *, name: str | None = None, from_format: files.Reading | None = None
+    ) -> list[Evidence]:
+        """All conversations that bytes hold, in order; `from_format` as in `from_bytes`.
 
         Raises:
             EvidenceError: naming every line that can't be read.
         """
-        return cls._all(files.drafts_of(files.checked(data, name), name))
+        return cls._all(files.drafts_of(files.checked(data, name), name, form=from_format))
 
     def joined(
         self,
@@ -169,6 +182,29 @@ class Evidence:
         draft.take(self._model)
         files.add_parts(draft, {"transcript": transcript, "trace": trace, "timing": timing, "state": state})
         return self._of(draft.model())
+
+    def merged(self, *others: Evidence, clock_offset: float | None = None) -> Evidence:
+        """This conversation with what other records of it add.
+
+        Records belong together by the conversation's id, or by ids of tool calls that both have; or because an offset
+        between their clocks is declared. Where two say different things, a note says so.
+
+        Args:
+            others: records, each of one conversation.
+            clock_offset: when the others' clock reads zero, in seconds on this one's clock.
+
+        Raises:
+            EvidenceError: a record shares no id with this one, and no offset is given.
+        """
+        from averment.evidence.merge import merged, partner
+
+        model = self._model
+        offset = None if clock_offset is None else scaled(clock_offset, SECOND)
+        for other in others:
+            if clock_offset is None and partner(model, [other.model]) is None:
+                raise EvidenceError(_unrelated(other.model))
+            model = merged(model, other.model, offset_ns=offset)
+        return self._of(model)
 
     @classmethod
     def _all(cls, drafts: list[Draft]) -> list[Evidence]:
@@ -232,6 +268,17 @@ def _only(drafts: list[Draft], name: str | None) -> Draft:
             expected="one conversation",
             mend="Choose one with `--conversation ID`, or take all with `--all`.",
         )
+    )
+
+
+def _unrelated(other: EvidenceModel) -> Problem:
+    name = other.sources[0].name if other.sources else None
+    return Problem(
+        code="no_join_key",
+        message="nothing says that this is the same conversation",
+        file=name,
+        expected="the same conversation id, or a tool call with the same id, in both",
+        mend="Give the file that belongs to it, or declare how their clocks relate with `--clock-offset SECONDS`.",
     )
 
 

@@ -16,7 +16,7 @@ from averment.evidence.model import EvidenceModel, ToolCall
 from averment.text.jsontext import canonical
 from averment.text.pii import redact
 
-__all__ = ["render"]
+__all__ = ["call_text", "printable", "render"]
 
 _SHOWN = 3
 _QUOTE = 160
@@ -130,12 +130,13 @@ def _grounds(result: Result, evidence: EvidenceModel) -> Iterator[str]:
         wanted.add(miss["tool_call"])
     calls = [call for call in evidence.calls or () if redact(call.id) in wanted]
     for call in calls[:_SHOWN]:
-        yield f"call {printable(call.id, 40)}: {_call(call)}"
+        yield f"call {printable(call.id, 40)}: {call_text(call)}"
     if len(calls) > _SHOWN:
         yield f"... and {len(calls) - _SHOWN} more calls"
 
 
-def _call(call: ToolCall) -> str:
+def call_text(call: ToolCall) -> str:
+    """A call in one line: its name, arguments, result and error."""
     if call.args_error is not None:
         args = f"(arguments that can't be read: {printable(call.args_raw or '')})"
     else:

@@ -1,0 +1,126 @@
+"""`averment evidence`.
+
+See what averment reads of a recorded conversation, or write it in another shape.
+
+`show` prints how the format was recognised, what the file can and can't show, what happened, and every note. Of a file
+that holds many conversations it prints a list; `--conversation ID` shows one, `--all` every one.
+`convert` writes a conversation as averment's own evidence file (which loses nothing), as a voice_trace.v1 trace, or
+as OpenAI chat messages; what the other shape can't hold is told on standard error.
+`formats` lists every format that is read.
+
+Examples:
+  averment evidence show call.json
+  averment evidence show export.otlp.json --format json
+  averment evidence convert vapi-report.json --to averment --output call.evidence.json
+  averment evidence formats
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from averment.cli.inputs import add_reading, reading
+from averment.cli.parser import Parser
+from averment.errors import ExitCode, Problem, UsageError
+
+__all__ = ["configure", "execute"]
+
+_LISTED = 200
+
+
+def configure(parser: Parser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("action", metavar="ACTION", choices=["show", "convert", "formats"], help="what to do")
+    parser.add_argument("files", metavar="FILE", nargs="*", help="what was recorded; `-` is standard input")
+    add_reading(parser)
+    about = "show or convert only this conversation of a file that holds many"
+    parser.add_argument("--conversation", metavar="ID", dest="wanted", help=about)
+    about = "show or convert every conversation of a file that holds many"
+    parser.add_argument("--all", dest="every", action="store_true", help=about)
+    parser.add_argument(
+        "--format", choices=["text", "json"], default="text", help="how `show` prints; text by default"
+    )
+    parser.add_argument("--to", choices=["averment", "voice_trace", "openai"], help="what `convert` writes")
+    parser.add_argument("--output", metavar="FILE", help="write to this file, not to standard output")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Shows, converts or lists."""
+    if args.action == "formats":
+        return _formats()
+    if not args.files:
+        message = f"`averment evidence {args.action}` needs a file"
+        raise UsageError(Problem(code="usage", message=message, mend="See `averment evidence --help`."))
+    if args.action == "show" and args.to is not None:
+        mend = "Use `averment evidence convert`."
+        raise UsageError(Problem(code="usage", message="`show` takes no `--to`", mend=mend))
+    if args.action == "convert":
+        return _convert(args)
+    return _show(args)
+
+
+def _formats() -> int:
+    from averment.cli.outputs import say
+    from averment.evidence.formats import FORMATS
+
+    width = max(len(form.name) for form in FORMATS)
+    say("".join(f"{form.name:<{width}}  {form.title}\n" for form in FORMATS))
+    return ExitCode.YES
+
+
+def _show(args: argparse.Namespace) -> int:
+    from averment.cli.inputs import load_conversations
+    from averment.cli.outputs import say
+    from averment.report.evidence import as_object, as_text, headline
+    from averment.text.jsontext import canonical_known
+
+    for number, name in enumerate(args.files):
+        found = load_conversations(name, reading(args), wanted=args.wanted)
+        if args.format == "json":
+            for label, evidence in found:
+                say(canonical_known(as_object(evidence, label)) + b"\n")
+            continue
+        if number:
+            say("\n")
+        if len(found) > 1 and not args.every:
+            shown = enumerate(evidence for _, evidence in found[:_LISTED])
+            listed = "".join(f"  {headline(evidence, index)}\n" for index, evidence in shown)
+            more = f"  ... and {len(found) - _LISTED:,} more\n" if len(found) > _LISTED else ""
+            say(
+                f"{name} holds {len(found):,} conversations; `--conversation ID` shows one, `--all` every one\n"
+            )
+            say(listed + more)
+            continue
+        say("\n".join(as_text(evidence, label) for label, evidence in found))
+    return ExitCode.YES
+
+
+def _convert(args: argparse.Namespace) -> int:
+    from averment.cli.inputs import load_conversations
+    from averment.cli.outputs import say, writing
+    from averment.errors import EvidenceError
+    from averment.evidence.write import WRITERS
+
+    if args.to is None:
+        message = "what the conversation is to be converted to is missing"
+        mend = "Add `--to averment`, `--to voice_trace` or `--to openai`."
+        raise UsageError(Problem(code="usage", message=message, mend=mend))
+    with writing(args.output or "-") as write:
+        for name in args.files:
+            found = load_conversations(name, reading(args), wanted=args.wanted)
+            if len(found) > 1 and (not args.every or args.to == "voice_trace"):
+                mend = "Choose one with `--conversation ID`"
+                mend += "." if args.to == "voice_trace" else ", or take all with `--all`, one in each line."
+                message = f"the file holds {len(found):,} conversations"
+                raise EvidenceError(
+                    Problem(code="several_conversations", message=message, file=name, mend=mend)
+                )
+            for label, evidence in found:
+                if args.to == "averment":
+                    write(evidence.to_json() + (b"\n" if args.every else b""))
+                    continue
+                data, lost = WRITERS[args.to](evidence.model)
+                write(data)
+                if lost:
+                    say(f"{label}: `{args.to}` can't hold {', '.join(lost)}\n", err=True)
+    return ExitCode.YES
