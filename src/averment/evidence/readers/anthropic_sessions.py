@@ -9,8 +9,8 @@ took. Thinking and the session's own events are not read; a note counts each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from averment.evidence.draft import Draft, Part
 from averment.evidence.model import ToolCallStatus
@@ -57,14 +57,22 @@ def _events(item: Any) -> Iterator[dict[str, Any]]:
         yield item
 
 
+class _Known(NamedTuple):
+    """The calls that are denied anywhere in the log, and those that are answered."""
+
+    denied: frozenset[str]
+    answered: frozenset[str]
+
+
 def read(part: Part, dialogue: Dialogue, draft: Draft) -> None:
     """Read the events of one session."""
     items, locs = part.value, part.locs()
     events = [(event, loc) for item, loc in zip(items, locs, strict=True) for event in _events(item)]
     is_streamed = any("processed_at" in event for event, _ in events)
-    denied = {event.get("tool_use_id") for event, _ in events if _denies(event)}
+    denied = frozenset(event["tool_use_id"] for event, _ in events if _denies(event))
     answers = [event.get(_ANSWERS[event["type"]]) for event, _ in events if event["type"] in _ANSWERS]
-    answered = {own for own in answers if type(own) is str}
+    answered = frozenset(own for own in answers if type(own) is str)
+    known = _Known(denied, answered)
     read_count = 0
     for item, loc in zip(items, locs, strict=True):
         found = list(_events(item))
@@ -77,7 +85,7 @@ def read(part: Part, dialogue: Dialogue, draft: Draft) -> None:
             if is_streamed and "processed_at" not in event:
                 draft.drop("an event as it was sent", loc)
             else:
-                read_count += _event(event, loc, dialogue, draft, denied, answered)
+                read_count += _event(event, loc, dialogue, draft, known)
     finish(dialogue, draft, _LIMITS, shows_tools=True)
     draft.account(part.source, records=max(len(items), read_count), read=read_count)
 
@@ -100,8 +108,7 @@ def _event(
     loc: str,
     dialogue: Dialogue,
     draft: Draft,
-    denied: Set[Any],
-    answered: Set[Any],
+    known: _Known,
 ) -> int:
     kind = event["type"]
     start = instant(event.get("processed_at"))
@@ -117,10 +124,10 @@ def _event(
     elif kind in _ANSWERS:
         own = event.get(_ANSWERS[kind])
         result = result_of(event.get("content"), f"{loc}.content", draft)
-        status: ToolCallStatus | None = "denied" if type(own) is str and own in denied else None
+        status: ToolCallStatus | None = "denied" if type(own) is str and own in known.denied else None
         dialogue.answer(result, loc, own=own, failed=event.get("is_error") is True, status=status)
     elif _denies(event):
-        if event["tool_use_id"] not in answered:
+        if event["tool_use_id"] not in known.answered:
             reason = event.get("deny_message")
             dialogue.answer(None, loc, own=event["tool_use_id"], error=reason, status="denied")
     elif kind != "user.tool_confirmation":

@@ -101,7 +101,13 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def finish(
-    dialogue: Dialogue, draft: Draft, limits: Limits, *, shows_tools: bool, is_last_word: bool = True
+    dialogue: Dialogue,
+    draft: Draft,
+    limits: Limits,
+    *,
+    shows_tools: bool,
+    is_last_word: bool = True,
+    flags_some: bool = False,
 ) -> None:
     """Write what was read to the draft, with what the source can't show of it.
 
@@ -111,6 +117,7 @@ def finish(
         limits: what the format can't show.
         shows_tools: whether the source would show a call if there were one.
         is_last_word: whether the source goes on after a call, so that one without an answer had none when it ended.
+        flags_some: whether answers of some kinds are flagged, so that the reader has said of each how it went.
     """
     dialogue.finish()
     turns, calls = draft.turns or (), list(draft.calls or ())
@@ -132,12 +139,13 @@ def finish(
         for channel in ("executions", "results", "errors"):
             draft.limit(channel, "partial", reason, "Save the messages after the tools have answered.")
     if limits.failures is not None:
-        # An answer that isn't flagged as failed went well only where there is a flag.
-        calls = [
-            msgspec.structs.replace(call, status="executed") if call.status == "ok" else call
-            for call in calls
-        ]
-        if calls and draft.coverage["errors"].state == "present":
+        if not flags_some:
+            # An answer that isn't flagged as failed went well only where there is a flag.
+            calls = [
+                msgspec.structs.replace(call, status="executed") if call.status == "ok" else call
+                for call in calls
+            ]
+        if draft.coverage["errors"].state == "present" and any(call.status == "executed" for call in calls):
             reason = "the messages have no flag for calls that failed"
             draft.limit("errors", "partial", reason, limits.failures)
     draft.calls = calls
