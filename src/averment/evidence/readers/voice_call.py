@@ -1,0 +1,144 @@
+"""What readers of voice platforms share: one recorded call, its turns and tools, and its events and facts beside them.
+
+An event becomes a span in the words of the native trace: `call_ended`, `handoff`, `dtmf`. A fact is something that
+the platform says of the call as a whole, such as its cost or how it was analysed; it is kept as written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from averment.evidence.draft import Draft, Part, kind_of, nanoseconds
+from averment.evidence.model import Clock, CoverageState, Span
+from averment.evidence.readers.dialogue import Dialogue
+
+__all__ = ["TOOLS", "VoiceCall", "items_in", "object_in", "relative", "text_in"]
+
+TOOLS = ("requests", "executions", "results", "errors")
+"""The channels of tool calls."""
+
+
+class VoiceCall:
+    """One call in the making.
+
+    Args:
+        part: the call as a whole.
+        draft: what it is written to, by `finish`.
+    """
+
+    def __init__(self, part: Part, draft: Draft) -> None:
+        self.draft = draft
+        self.dialogue = Dialogue(draft, part)
+        self.records = 0
+        """How many records the source holds."""
+        self.read = 0
+        """How many of them were read."""
+        self._source = part.source
+        self._spans: list[Span] = []
+
+    def event(
+        self,
+        span_type: str,
+        loc: str,
+        *,
+        name: str | None = None,
+        start_ns: int | None = None,
+        end_ns: int | None = None,
+        clock: Clock | None = None,
+        fields: Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> int:
+        """Something that happened beside turns and tools; returns its position in the trace.
+
+        Of its fields, those that are None are left out.
+        """
+        timed = start_ns is not None or end_ns is not None
+        given = {**(fields or {}), **more}
+        span = Span(
+            id=f"s_{len(self._spans)}",
+            type=span_type,
+            name=name,
+            start_ns=start_ns,
+            end_ns=start_ns if end_ns is None else end_ns,
+            clock=clock if timed else None,
+            fields={key: value for key, value in given.items() if value is not None},
+            loc=loc,
+        )
+        self._spans.append(span)
+        return len(self._spans) - 1
+
+    def facts(self, item: Mapping[str, Any], keys: Iterable[str]) -> None:
+        """Keep what the platform says of the whole call; of a fact that stands twice, the first."""
+        facts = {key: item[key] for key in keys if item.get(key) is not None}
+        if facts:
+            self.draft.metadata = facts | (self.draft.metadata or {})
+
+    def finish(self, *, records_answers: bool | None = None, shows: Iterable[str] = ()) -> None:
+        """Write the call to the draft.
+
+        Args:
+            records_answers: whether the source holds answers of tools at all; by default it does if there is one.
+            shows: which of `handoff` and `dtmf` the source would show if there were any.
+        """
+        self.dialogue.finish(records_answers=records_answers)
+        self.write_spans(shows)
+        self.draft.account(self._source, records=self.records, read=self.read)
+
+    def happened(self, span_type: str) -> bool:
+        """Whether there was an event of that type."""
+        return any(span.type == span_type for span in self._spans)
+
+    def write_spans(self, shows: Iterable[str] = ()) -> None:
+        """Write the events to the draft; a call without any has no trace, for nothing says that one was kept."""
+        self.draft.spans = self._spans or None
+        for channel in shows:
+            self.draft.cover(channel, sum(span.type == channel for span in self._spans))
+
+    def limit(self, channels: Iterable[str], state: CoverageState, reason: str, how: str) -> None:
+        """Record of several channels that the source can't show all of them; one that is absent stays absent."""
+        for channel in channels:
+            known = self.draft.coverage.get(channel)
+            if state == "absent" or (known is not None and known.state != "absent"):
+                self.draft.limit(channel, state, reason, how)
+
+
+def text_in(item: Mapping[str, Any], *keys: str) -> str | None:
+    """The first of the keys that holds a text which is not empty."""
+    return next((item[key] for key in keys if type(item.get(key)) is str and item[key]), None)
+
+
+def object_in(item: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """The object under a key, or an empty one."""
+    value = item.get(key)
+    return value if type(value) is dict else {}
+
+
+def items_in(part: Part, key: str, draft: Draft) -> list[tuple[dict[str, Any], str]]:
+    """The objects of the list under a key, each with where it stands; what is no object is noted."""
+    value = part.value.get(key)
+    if value is None:
+        return []
+    inside = part.at(key)
+    if type(value) is not list:
+        draft.note(
+            "list_expected", inside.loc(), f"this is {kind_of(value)} and not a list, so nothing is read"
+        )
+        return []
+    items = []
+    for item, loc in zip(value, inside.locs(), strict=True):
+        if type(item) is dict:
+            items.append((item, loc))
+        else:
+            draft.note(
+                "item_not_object", loc, f"this is {kind_of(item)} and not an object, so it is not read"
+            )
+    return items
+
+
+def relative(seconds: Any, loc: str, draft: Draft) -> int | None:
+    """Seconds since the start of the call as nanoseconds; a time that can't be read is noted."""
+    time = nanoseconds(seconds)
+    if time is None and seconds is not None:
+        draft.note("time_unreadable", loc, "a time is no number of seconds since the start; it is left out")
+    return time
