@@ -88,7 +88,11 @@ _ALL = (
         "OpenAI chat messages, requests and responses",
         *("role", "messages", "choices", "tool_calls", "function_call", "request"),
     ),
-    _format("langchain", "LangChain and LangGraph messages", "type", "lc", "kwargs", "messages"),
+    _format(
+        "langchain",
+        "LangChain and LangGraph messages, and DeepEval traces of them",
+        *("type", "lc", "kwargs", "messages", "values", "toolSpans"),
+    ),
     _format("anthropic", "Anthropic messages", "role", "messages", "content", "type", "request"),
     _format(
         "openai_responses",
@@ -135,7 +139,7 @@ _ALL = (
     _format(
         "pipecat",
         "Pipecat transcripts and context messages",
-        *("messages", "context", "timestamp", "tool_call_id", "llm"),
+        *("messages", "context", "timestamp", "llm"),
     ),
     _format("bland", "Bland calls", "transcripts", "call_id", "calls"),
     _format("tau_bench", "tau-bench trajectories", "traj", "messages_display"),

@@ -9,7 +9,7 @@ from averment.evidence.draft import Draft, kind_of
 __all__ = ["text_of"]
 
 _TEXT_TYPES = frozenset({"text", "input_text", "output_text", None})
-_MEDIA = frozenset({"image", "image_url", "audio", "video", "document", "file", "data", "tool_use"})
+_MEDIA = frozenset({"image", "image_url", "audio", "video", "document", "file", "data"})
 _THOUGHTS = frozenset({"reasoning", "thinking", "redacted_thinking"})
 
 
