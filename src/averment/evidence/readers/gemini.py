@@ -19,7 +19,7 @@ from msgspec import UNSET
 from averment.evidence.draft import Draft, Part, kind_of
 from averment.evidence.model import ToolCallStatus
 from averment.evidence.readers.dialogue import Dialogue
-from averment.evidence.readers.messages import Limits, finish, keep, limit_history
+from averment.evidence.readers.messages import Limits, finish, keep, limit_history, text_of
 from averment.evidence.readers.transcript import role_of
 
 __all__ = ["LIMITS", "assembled", "converse", "fits", "prompt", "read", "reply"]
@@ -37,9 +37,9 @@ _PARTS = frozenset(
         *("code_execution_result", "thought", "thoughtSignature", "thought_signature", "videoMetadata"),
     }
 )
-_OTHERS = {"inlineData": "an inline file", "inline_data": "an inline file"} | {
-    key: "a file part" for key in ("fileData", "file_data")
-}
+_OTHERS = {"inlineData": "an inline file", "inline_data": "an inline file"} | dict.fromkeys(
+    ("fileData", "file_data"), "a file part"
+)
 _KEPT = ("model", "tools", "modelVersion", "model_version", "usageMetadata", "usage_metadata", "finishReason")
 _RECORD_KEYS = frozenset(
     {"contents", "candidates", "systemInstruction", "system_instruction", "request", "response", "metadata"}
@@ -160,8 +160,7 @@ def prompt(request: Part, dialogue: Dialogue, draft: Draft) -> None:
     if type(parts) is str:
         parts = [{"text": parts}]
     if isinstance(parts, list) and parts:
-        texts = [part["text"] for part in parts if isinstance(part, dict) and type(part.get("text")) is str]
-        dialogue.turn("system", "\n".join(texts), loc, said=False)
+        dialogue.turn("system", text_of(parts, loc, draft), loc, said=False)
 
 
 def converse(messages: Part, dialogue: Dialogue, draft: Draft) -> int:
@@ -275,7 +274,7 @@ def _answer(response: Any, loc: str, dialogue: Dialogue, *, own: Any, name: str 
     error = response.get("error") if type(response) is dict else None
     flagged = type(response) is dict and ("output" in response or error is not None)
     status: ToolCallStatus = "error" if error else "ok" if flagged else "executed"
-    dialogue.answer(response, loc, own=own, name=name, status=status, error=error if error else UNSET)
+    dialogue.answer(response, loc, own=own, name=name, status=status, error=error or UNSET)
 
 
 def assembled(chunks: list[Any]) -> dict[str, Any]:
