@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from averment.evidence.draft import Draft, Part, kind_of
-from averment.evidence.model import Clock, Role
+from averment.evidence.model import Role, ToolCallStatus
 from averment.evidence.readers.dialogue import Dialogue
 from averment.evidence.readers.messages import Limits, finish, keep, result_of, text_or_none
 from averment.evidence.times import instant
@@ -25,6 +25,7 @@ __all__ = ["LIMITS", "converse", "fits", "read"]
 
 LIMITS = Limits(
     tools="Save the whole state of the graph, with its AI and tool messages.",
+    failures="Tool messages without a `status` don't say whether the call failed: save them with a later version.",
 )
 
 _TRIED = 50
@@ -35,6 +36,7 @@ _ROLES: dict[str, Role] = {
     **dict.fromkeys(("tool", "function"), "tool"),
     "chat": "other",
 }
+_TYPES = frozenset({"human", "ai", "system", "tool", "function", "chat"})
 _SIGNS = frozenset(
     {"additional_kwargs", "response_metadata", "tool_calls", "invalid_tool_calls", "tool_call_id", "example"}
 )
@@ -54,12 +56,14 @@ _MESSAGE_KEYS = frozenset(
 _SPANS = ("baseSpans", "agentSpans", "llmSpans", "toolSpans", "retrieverSpans")
 _TRACE_KEPT = ("name", "tags", "environment", "userId", "status", "startTime", "endTime", "uuid", "metadata")
 _TRACE_KEYS = frozenset({*_SPANS, *_TRACE_KEPT, "threadId", "input", "output", "toolsCalled"})
-_EPOCH: Clock = "epoch"
 
 
 class _Time(NamedTuple):
     start: int | None
     end: int | None
+
+
+_UNTIMED = _Time(None, None)
 
 
 def fits(value: Any) -> str | None:
@@ -83,7 +87,7 @@ def _is_messages(value: Any) -> bool:
     if not isinstance(value, list) or not value:
         return False
     tried = value[:_TRIED]
-    return all(_is_message(item) for item in tried) and (len(tried) > 1 or _is_sure(tried[0]))
+    return all(map(_is_message, tried)) and any(map(_is_sure, tried))
 
 
 def _is_message(item: Any) -> bool:
@@ -92,7 +96,7 @@ def _is_message(item: Any) -> bool:
     if "lc" in item:
         return _is_constructor(item)
     kind = _kind(item)
-    if kind not in _ROLES or "uuid" in item or "sessionId" in item:
+    if kind not in _TYPES or "uuid" in item or "sessionId" in item:
         return False
     body = item["data"] if isinstance(item.get("data"), dict) else item
     return "content" in body and isinstance(body["content"], (str, list))
@@ -110,7 +114,7 @@ def _is_constructor(item: dict[str, Any]) -> bool:
 
 
 def _is_sure(item: dict[str, Any]) -> bool:
-    """Whether a single message is LangChain's beyond doubt."""
+    """Whether a message is LangChain's beyond doubt."""
     return "lc" in item or "data" in item or not _SIGNS.isdisjoint(item) or _kind(item) in ("human", "ai")
 
 
@@ -144,8 +148,17 @@ def read(part: Part, draft: Draft) -> None:
         return
     dialogue = Dialogue(draft, part)
     count = converse(messages, dialogue, draft, times)
-    finish(dialogue, draft, LIMITS, shows_tools=True)
+    finish(dialogue, draft, LIMITS, shows_tools=_shows_tools(messages.value), flags_some=True)
     draft.account(part.source, records=len(messages.value), read=count)
+
+
+def _shows_tools(messages: list[Any]) -> bool:
+    """Whether an AI message says which calls it asks for, be it none."""
+    bodies = [item.get("kwargs", item.get("data", item)) for item in messages if isinstance(item, dict)]
+    return any(
+        isinstance(body, dict) and not body.keys().isdisjoint(("tool_calls", "tool_call_id"))
+        for body in bodies
+    )
 
 
 def _messages_of(part: Part, draft: Draft) -> Part | None:
@@ -213,7 +226,9 @@ def _message(item: Any, loc: str, dialogue: Dialogue, draft: Draft, times: dict[
     role = _ROLES.get(role_raw or "", "unknown" if role_raw is None else "other")
     name = item.get("name") if type(item.get("name")) is str else None
     if role == "tool":
-        _answer(item, loc, name, dialogue, draft, times)
+        call_id = item.get("tool_call_id")
+        time = times.get(call_id, _UNTIMED) if type(call_id) is str else _UNTIMED
+        _answer(item, loc, dialogue, draft, time=time)
         return 1
     if role == "agent":
         dialogue.step()
@@ -267,18 +282,16 @@ def _calls(item: dict[str, Any], loc: str, draft: Draft) -> list[tuple[Any, str]
     return found
 
 
-def _answer(
-    item: dict[str, Any],
-    loc: str,
-    name: str | None,
-    dialogue: Dialogue,
-    draft: Draft,
-    times: dict[str, _Time],
-) -> None:
-    own = item.get("tool_call_id")
-    time = times.get(own, _Time(None, None)) if type(own) is str else _Time(None, None)
-    result = result_of(item.get("content"), f"{loc}.content", draft)
-    failed = item.get("status") == "error"
+def _answer(item: dict[str, Any], loc: str, dialogue: Dialogue, draft: Draft, *, time: _Time) -> None:
+    name, status = item.get("name"), item.get("status")
+    how: ToolCallStatus = "error" if status == "error" else "ok" if status == "success" else "executed"
     dialogue.answer(
-        result, loc, own=own, name=name, failed=failed, start_ns=time.start, end_ns=time.end, clock=_EPOCH
+        result_of(item.get("content"), f"{loc}.content", draft),
+        loc,
+        own=item.get("tool_call_id"),
+        name=name if type(name) is str else None,
+        status=how,
+        start_ns=time.start,
+        end_ns=time.end,
+        clock="epoch",
     )
