@@ -147,7 +147,7 @@ _ALL = (
     _format("agentdojo", "AgentDojo runs", "pipeline_name", "suite_name"),
     _format("inspect", "Inspect logs, .json and .eval", "eval", "events"),
     _format("bfcl", "BFCL results", "result", "id"),
-    _format("atif", "ATIF trajectories", "schema_version", "steps"),
+    _format("atif", "ATIF trajectories", "schema_version", "steps", "parent", "child"),
     _format("claude_code", "Claude Code sessions (JSONL)", "sessionId", "uuid", "type"),
     _format("whisper", "Whisper and WhisperX transcripts", "segments", "word_segments"),
     _format("deepgram", "Deepgram transcripts", "results"),
