@@ -146,7 +146,7 @@ _ALL = (
     _format("tau2", "tau2-bench simulations", "simulations", "termination_reason", "tasks"),
     _format("agentdojo", "AgentDojo runs", "pipeline_name", "suite_name"),
     _format("inspect", "Inspect logs, .json and .eval", "eval", "events"),
-    _format("bfcl", "BFCL results", "result", "id"),
+    _format("bfcl", "BFCL results", "input_token_count"),
     _format("atif", "ATIF trajectories", "schema_version", "steps", "parent", "child"),
     _format("claude_code", "Claude Code sessions (JSONL)", "sessionId", "uuid", "type"),
     _format("whisper", "Whisper and WhisperX transcripts", "segments", "word_segments"),
