@@ -175,6 +175,7 @@ class Span(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         status: what the source says of its outcome.
         attrs: the source's `attributes`.
         fields: every other key of the source's object but `type`, as written.
+        seq: its place in the one order that the source gives turns, tool calls and it, when it gives one.
         loc: where it stands, `<source id>#<place>`.
     """
 
@@ -187,6 +188,7 @@ class Span(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     status: Literal["ok", "error", "unset"] = "unset"
     attrs: dict[str, Any] = {}
     fields: dict[str, Any] = {}
+    seq: Annotated[int, Meta(ge=0)] | None = None
     loc: str
 
     def field(self, *keys: str) -> Any:

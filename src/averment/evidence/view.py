@@ -162,7 +162,7 @@ class View:
         events = self.events(turns=turns, spans=spans)
         if not (turns and spans) or len({event.turn is None for event in events}) < 2:
             return events
-        if self.is_sequenced and all(event.call is not None for event in events if event.turn is None):
+        if self.is_sequenced and all(self._sequel(event).seq is not None for event in events):
             return sorted(events, key=lambda event: self._sequel(event).seq or 0)
         clock = _common_clock([self._thing(event) for event in events])
         # What a monotonic clock calls zero is known to its own source alone.
@@ -176,11 +176,9 @@ class View:
         things: list[Turn | ToolCall] = [*self.turns, *(self.model.calls or ())]
         return bool(things) and all(thing.seq is not None for thing in things)
 
-    def _sequel(self, event: Event) -> Turn | ToolCall:
-        """The turn or the call that the event is."""
-        thing = self.turns[event.turn] if event.turn is not None else event.call
-        assert thing is not None  # noqa: S101 - asked of turns and calls alone
-        return thing
+    def _sequel(self, event: Event) -> Turn | ToolCall | Span:
+        """The turn, the call or, where it is neither, the span that the event is."""
+        return self._thing(event) if event.call is None else event.call
 
     def _thing(self, event: Event) -> Turn | Span | ToolCall:
         """The turn, span or call that the event is."""

@@ -120,7 +120,7 @@ class Dialogue:
                 final=final,
                 said=said,
                 original=original,
-                seq=self._next(),
+                seq=self.place(),
                 loc=loc,
             )
         )
@@ -173,7 +173,7 @@ class Dialogue:
         if start_ns is not None or end_ns is not None:
             fields["clock"] = clock
         fields |= self._arguments(arguments, state, loc, parse=parse)
-        call = _Call(own=own, name=name, seq=self._next(), loc=loc, fields=fields)
+        call = _Call(own=own, name=name, seq=self.place(), loc=loc, fields=fields)
         self._calls.append(call)
         key = _key(own)
         if key is not None:
@@ -213,7 +213,7 @@ class Dialogue:
             latency_ms: how long it took.
         """
         self.answers += 1
-        seq = self._next()
+        seq = self.place()
         result, raw = self._result(result, loc)
         if error is None:
             error = UNSET
@@ -276,7 +276,8 @@ class Dialogue:
             for channel in ("executions", "results", "errors"):
                 self._draft.limit(channel, "absent", reason, how)
 
-    def _next(self) -> int:
+    def place(self) -> int:
+        """The next place in the one order of turns, calls and what else happens."""
         self._seq += 1
         return self._seq - 1
 
@@ -351,7 +352,7 @@ class Dialogue:
                 if position < len(calls):
                     self._close(calls[position], answer.fields)
                 else:
-                    self._answer_nothing(None, answer.name, answer.fields, answer.loc, self._next())
+                    self._answer_nothing(None, answer.name, answer.fields, answer.loc, self.place())
 
     def _doubt_empty_arguments(self) -> None:
         """Calls that all have empty arguments: their exporter left them out, as some do."""
