@@ -153,7 +153,7 @@ def _events(value: dict[str, Any], loc: str, call: VoiceCall) -> None:
     target = text_in(value, "transferred_to")
     if target is not None:
         at = instant(value.get("transferred_at"))
-        call.event("handoff", loc, to=target, start_ns=at, clock="epoch")
+        call.event("handoff", loc, to=target, start_ns=at, clock="epoch", placed=False)
     ended_by = text_in(value, "call_ended_by")
     if value.get("completed") is True or ended_by is not None or text_in(value, "end_at") is not None:
         at = instant(value.get("end_at"))

@@ -183,7 +183,8 @@ class _Conversation:
                 continue
             fields = _handed(call)
             if fields is not None:
-                position = self._call.event("handoff", call.loc or loc, name=call.name, fields=fields)
+                place = call.loc or loc
+                position = self._call.event("handoff", place, name=call.name, seq=call.seq, fields=fields)
                 calls[index] = msgspec.structs.replace(call, span_id=f"s_{position}", position=position)
         reason = text_in(metadata, "termination_reason")
         if reason is not None:

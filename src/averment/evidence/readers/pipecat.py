@@ -1,10 +1,10 @@
 """Pipecat: transcripts of its transcript processor and turn events, and the messages of its LLM context.
 
 A transcript is a list of `{role, content, timestamp, user_id?}`, where the timestamp is when a turn began, by the
-clock. A context is a list of messages in OpenAI's form, alone or under `messages`, with marks of its own: a tool
-message whose content is `IN_PROGRESS`, `COMPLETED` or `CANCELLED`, and messages `{llm, message}` that only one
-provider understands. Messages without such marks are OpenAI's, and its reader reads them; spans of Pipecat's turns
-are OpenTelemetry's.
+clock. A context is a list of messages in OpenAI's form, alone or under `messages`, and is known by messages
+`{llm, message}` that only one provider understands. One without them is recognised as OpenAI's; `--from pipecat` reads
+it by Pipecat's words: a tool message whose content is `IN_PROGRESS`, `COMPLETED` or `CANCELLED` is no result. Spans
+of Pipecat's turns are OpenTelemetry's.
 
 Known gaps: a transcript shows no tools, and no ends of turns. What is in a provider's own message is not read. A
 context has no times, and does not say whether a tool failed.
@@ -41,13 +41,13 @@ def fits(value: Any) -> str | None:
         holder = object_in(value, "context") or value
         messages = holder.get("messages")
         is_context = type(messages) is list and _is_context(messages[:_ITEMS_TRIED])
-        return "its `messages` have marks of a Pipecat context" if is_context else None
+        return "its `messages` are those of a Pipecat context" if is_context else None
     if type(value) is not list or not value:
         return None
     tried = value[:_ITEMS_TRIED]
     if all(_is_spoken(item) for item in tried):
         return "its items are `role`, `content` and `timestamp` of a Pipecat transcript"
-    return "its messages have marks of a Pipecat context" if _is_context(tried) else None
+    return "its messages are those of a Pipecat context" if _is_context(tried) else None
 
 
 def _is_spoken(item: Any) -> bool:
@@ -59,7 +59,7 @@ def _is_spoken(item: Any) -> bool:
 
 
 def _is_context(messages: list[Any]) -> bool:
-    return any(_is_own(item) or _state_of(item) is not None for item in messages)
+    return any(_is_own(item) for item in messages)
 
 
 def _is_own(item: Any) -> bool:

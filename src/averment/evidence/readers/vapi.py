@@ -324,9 +324,11 @@ class _Call:
             self._utterance(value, loc)
         elif kind in ("transfer-destination-request", "phone-call-control"):
             if kind[0] == "t" or value.get("request") == "forward":
-                self._call.event("transfer_requested", loc, to=_target(value.get("destination")))
+                self._call.event(
+                    "transfer_requested", loc, to=_target(value.get("destination")), placed=False
+                )
         elif kind in ("hang", "user-interrupted"):
-            self._call.event(kind.replace("-", "_"), loc)
+            self._call.event(kind.replace("-", "_"), loc, placed=False)
 
     def _utterance(self, value: dict[str, Any], loc: str) -> None:
         """A transcript event, which matters where no list of messages has what was said."""
@@ -361,14 +363,14 @@ class _Call:
                 object_in(part.value, "toAssistant"), "name"
             )
             source = {"from": text_in(object_in(part.value, "fromAssistant"), "name")}
-            self._call.event("handoff", part.loc(), to=to, fields=source)
+            self._call.event("handoff", part.loc(), to=to, placed=False, fields=source)
         for value in (main.value, object_in(main.value, "call")):
             artifact = object_in(value, "artifact")
             names = _activated(artifact.get("assistantActivations"))
             transfers = artifact.get("transfers")
             if not told:
                 for before, name in pairwise(names):
-                    self._call.event("handoff", main.loc(), to=name, fields={"from": before})
+                    self._call.event("handoff", main.loc(), to=name, placed=False, fields={"from": before})
                 for transfer in transfers if type(transfers) is list else ():
                     self._transfer(transfer, main.loc())
                 if not transfers and type(value.get("destination")) is dict:
@@ -380,7 +382,8 @@ class _Call:
         status = text_in(transfer, "status")
         failed = status is not None and status.casefold() in _NOT_TRANSFERRED
         to = _target(transfer.get("destination"))
-        self._call.event("transfer_failed" if failed else "handoff", loc, to=to, status=status)
+        kind = "transfer_failed" if failed else "handoff"
+        self._call.event(kind, loc, to=to, status=status, placed=False)
 
     def _end(self, values: Iterable[dict[str, Any]], loc: str) -> None:
         reason = next((found for value in values if (found := text_in(value, "endedReason"))), None)

@@ -46,12 +46,24 @@ class VoiceCall:
         start_ns: int | None = None,
         end_ns: int | None = None,
         clock: Clock | None = None,
+        placed: bool = True,
+        seq: int | None = None,
         fields: Mapping[str, Any] | None = None,
         **more: Any,
     ) -> int:
         """Something that happened beside turns and tools; returns its position in the trace.
 
-        Of its fields, those that are None are left out.
+        Args:
+            span_type: what it was.
+            loc: where it stands.
+            name: its name.
+            start_ns: when it began.
+            end_ns: when it ended, if it was more than a moment.
+            clock: what these times count from.
+            placed: whether it happened after the turns and calls so far, and before those to come.
+            seq: its place among them, where that is known.
+            fields: its fields; those that are None are left out.
+            more: more of them.
         """
         timed = start_ns is not None or end_ns is not None
         given = {**(fields or {}), **more}
@@ -63,6 +75,7 @@ class VoiceCall:
             end_ns=start_ns if end_ns is None else end_ns,
             clock=clock if timed else None,
             fields={key: value for key, value in given.items() if value is not None},
+            seq=self.dialogue.place() if placed and seq is None else seq,
             loc=loc,
         )
         self._spans.append(span)
