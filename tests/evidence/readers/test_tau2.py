@@ -125,6 +125,16 @@ def test_turns_and_calls_have_one_order(judge: Judge) -> None:
     assert judge({"kind": "sequence", "steps": steps[::-1]}, evidence)["status"] == "FAIL"
 
 
+def test_the_order_needs_no_times(judge: Judge) -> None:
+    """Where messages have no times, the order in which they stand is enough, for the end as well."""
+    simulation = json.loads(sample("tau2/results.json").read_text())["simulations"][0]
+    for message in simulation["messages"]:
+        del message["timestamp"]
+    evidence = Evidence.from_bytes(json.dumps(simulation).encode())
+    steps = [{"phrase": "hand you over"}, {"span_type": "handoff"}, {"span_type": "call_ended"}]
+    assert judge({"kind": "sequence", "steps": steps}, evidence)["status"] == "PASS"
+
+
 def test_ticks_without_text_leave_the_transcript_absent(judge: Judge) -> None:
     """They say when somebody speaks: that is timing, and no empty transcript."""
     evidence = voice()

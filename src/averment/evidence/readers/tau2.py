@@ -175,7 +175,8 @@ class _Messages:
                 self._draft.note("message_not_object", loc, f"a message is {found}, and is not read")
         self._dialogue.finish(flags_failures=self._has_flags)
         ended = _ended(self._whole)
-        self._draft.spans = [*self._handoffs, msgspec.structs.replace(ended, id=f"s_{len(self._handoffs)}")]
+        ended = msgspec.structs.replace(ended, id=f"s_{len(self._handoffs)}", seq=self._dialogue.place())
+        self._draft.spans = [*self._handoffs, ended]
         self._draft.cover("handoff", len(self._handoffs))
         self._draft.account(self._part.source, records=len(self._part.value), read=read)
 
@@ -255,6 +256,7 @@ class _Messages:
                     end_ns=at,
                     clock=None if at is None else "epoch",
                     fields={"name": _TRANSFER},
+                    seq=self._dialogue.place(),
                     loc=place,
                 )
             )
