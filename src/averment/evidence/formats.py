@@ -112,7 +112,8 @@ _ALL = (
     _format(
         "otlp",
         "OTLP/JSON traces and logs, and Tempo exports",
-        *("resourceSpans", "resource_spans", "batches", "trace", "resourceLogs", "resource_logs"),
+        *("resourceSpans", "resource_spans", "batches", "trace", "result", "resourceLogs", "resource_logs"),
+        *("resourceMetrics", "resource_metrics", "resourceProfiles", "resource_profiles"),
     ),
     _format(
         "otel_spans",

@@ -13,7 +13,7 @@ Bedrock's Converse API, whose blocks have no type, are not recognised.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import UNSET
@@ -32,7 +32,7 @@ from averment.evidence.readers.messages import (
 )
 from averment.evidence.readers.transcript import role_of
 
-__all__ = ["LIMITS", "assembled", "blocks", "converse", "fits", "prompt", "read", "reply"]
+__all__ = ["LIMITS", "Speaker", "assembled", "blocks", "converse", "fits", "prompt", "read", "reply"]
 
 LIMITS = Limits(tools="Log the request with its `tools`, and the messages with all of their content blocks.")
 
@@ -240,33 +240,30 @@ def _message(item: Any, loc: str, dialogue: Dialogue, draft: Draft, *, is_body: 
         role = None
     if role_of(role) == "agent":
         dialogue.step()
-    blocks(item["content"], role, loc, dialogue, draft, said=role != "system", own=item.get("id"))
+    speaker = Speaker(role, said=role != "system", own=item.get("id"))
+    blocks(item["content"], speaker, loc, dialogue, draft)
     return 1
 
 
-def blocks(
-    content: Any,
-    role: str | None,
-    loc: str,
-    dialogue: Dialogue,
-    draft: Draft,
-    *,
-    said: bool = True,
-    own: Any = None,
-    start_ns: int | None = None,
-) -> None:
-    """Read the content of one message: what is said, asked for and answered in it, in order.
+class Speaker(NamedTuple):
+    """Whose message some content is.
 
-    Args:
-        content: a text or a list of blocks.
-        role: who the message is of.
-        loc: where the message stands.
-        dialogue: what it is read into.
-        draft: what notes are written to.
+    Attributes:
+        role: the role as written.
         said: whether its texts are utterances.
         own: the message's id.
         start_ns: when it was written, since 1970.
     """
+
+    role: str | None
+    said: bool = True
+    own: Any = None
+    start_ns: int | None = None
+
+
+def blocks(content: Any, of: Speaker, loc: str, dialogue: Dialogue, draft: Draft) -> None:
+    """Read the content of one message, a text or blocks: what is said, asked for and answered in it, in order."""
+    role, start_ns = of.role, of.start_ns
     listed = content if type(content) is list else [content]
     run: list[tuple[str, bool]] = []
     where = loc
@@ -278,8 +275,8 @@ def blocks(
             return
         joint = "" if any(cited for _, cited in run) else "\n"
         text = joint.join(text for text, _ in run)
-        own_id = own if turns == 0 else None
-        dialogue.turn(role, text, where, own=own_id, said=said, start_ns=start_ns, clock="epoch")
+        own_id = of.own if turns == 0 else None
+        dialogue.turn(role, text, where, own=own_id, said=of.said, start_ns=start_ns, clock="epoch")
         turns += 1
         run.clear()
 
@@ -301,7 +298,7 @@ def blocks(
             run.append((text, type(block) is dict and bool(block.get("citations"))))
     flush()
     if not turns and not others and role_of(role) != "agent":
-        dialogue.turn(role, "", loc, own=own, said=said)
+        dialogue.turn(role, "", loc, own=of.own, said=of.said)
 
 
 def _request(block: dict[str, Any], loc: str, dialogue: Dialogue, start_ns: int | None) -> None:

@@ -52,7 +52,6 @@ _OUTCOMES = {
     "image_generation_call": "result",
     "file_search_call": "results",
     "code_interpreter_call": "outputs",
-    "tool_search_call": None,
 }
 """The calls that the server makes itself, with the key of what came of them, where the item has one."""
 
@@ -157,6 +156,7 @@ class Items:
         *,
         start_ns: int | None = None,
         said: bool = True,
+        speaker: str | None = None,
         status: ToolCallStatus | None = None,
     ) -> bool:
         """Read one item.
@@ -166,6 +166,7 @@ class Items:
             loc: where it stands.
             start_ns: when it was written, since 1970, where the source says so.
             said: False for a message that is no utterance.
+            speaker: the name of who speaks, where the source has it apart from the item.
             status: how far a call came, where the source says so apart from it.
         """
         if type(item) is not dict:
@@ -173,7 +174,7 @@ class Items:
             return False
         kind = item.get("type")
         if kind is None or kind == "message":
-            return self._message(item, loc, start_ns, said=said)
+            return self._message(item, loc, start_ns, said=said, speaker=speaker)
         if type(kind) is not str:
             self._draft.note(
                 "message_unreadable", loc, f"an item's type is {kind_of(kind)}, so it is left out"
@@ -181,7 +182,7 @@ class Items:
             return False
         self.shows_tools = self.shows_tools or kind in _SIGNS
         if kind in _OUTPUTS:
-            self._output(item, kind, loc)
+            self._output(item, kind, loc, status)
         elif kind == "mcp_approval_request":
             own = item.get("id")
             if type(own) is not str or own not in self._approved:
@@ -201,7 +202,9 @@ class Items:
             self._draft.drop(_DROPPED.get(kind, "an item of another type"), loc)
         return True
 
-    def _message(self, item: dict[str, Any], loc: str, start_ns: int | None, *, said: bool) -> bool:
+    def _message(
+        self, item: dict[str, Any], loc: str, start_ns: int | None, *, said: bool, speaker: str | None
+    ) -> bool:
         role = item.get("role")
         if type(role) is not str:
             if role is not None:
@@ -211,9 +214,13 @@ class Items:
             self._dialogue.step()
         self._draft.drop_rest(item, _ITEM_KEYS, loc)
         text = text_or_none(item.get("content"), f"{loc}.content", self._draft)
+        if not said:
+            role = "meta"  # nobody's words, whatever role they were put under
         said = said and role_of(role) != "system"
         own = item.get("id")
-        self._dialogue.turn(role, text or "", loc, own=own, said=said, start_ns=start_ns, clock="epoch")
+        self._dialogue.turn(
+            role, text or "", loc, own=own, said=said, start_ns=start_ns, clock="epoch", speaker=speaker
+        )
         return True
 
     def _call(
@@ -228,9 +235,9 @@ class Items:
             name, arguments, loc, own=own, status=status, start_ns=start_ns, clock="epoch", parse=not is_text
         )
         if kind in _SERVED and status is None:
-            self._outcome(item, kind, loc, own)
+            self._outcome(item, kind, loc, own=own, name=name if type(name) is str else None)
 
-    def _outcome(self, item: dict[str, Any], kind: str, loc: str, own: Any) -> None:
+    def _outcome(self, item: dict[str, Any], kind: str, loc: str, *, own: Any, name: str | None) -> None:
         """What came of a call that the server made itself, as far as its item says."""
         result, error = item.get(_SERVED[kind] or ""), item.get("error")
         written = item.get("status")
@@ -239,9 +246,9 @@ class Items:
             return
         status: ToolCallStatus = "error" if error is not None else _STATUSES.get(written, "ok")
         state: ArgsState = "absent" if result is None and status == "ok" else "recorded"
-        self._dialogue.answer(result, loc, own=own, error=error, status=status, state=state)
+        self._dialogue.answer(result, loc, own=own, name=name, error=error, status=status, state=state)
 
-    def _output(self, item: dict[str, Any], kind: str, loc: str) -> None:
+    def _output(self, item: dict[str, Any], kind: str, loc: str, given: ToolCallStatus | None) -> None:
         own = item.get("call_id")
         own = item.get("id") if own is None and kind == "local_shell_call_output" else own
         result = result_of(item.get(_OUTPUTS[kind]), f"{loc}.output", self._draft)
@@ -250,6 +257,7 @@ class Items:
             status = "error"
         elif kind == "apply_patch_call_output":
             status = "ok"
+        status = given or status
         name = (
             kind.removesuffix("_output").removesuffix("_call")
             if own is None and kind in _UNNUMBERED
