@@ -1,0 +1,148 @@
+"""What frameworks write in attributes of their own: Google's ADK, the Vercel AI SDK, pydantic-ai and MCP clients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from averment.evidence.draft import Draft
+from averment.evidence.readers.spans.conventions.messages import Item, decoded, items_of, list_of
+from averment.evidence.readers.spans.record import SpanRecord, text_of
+
+__all__ = ["HOW", "kind", "messages", "tool"]
+
+HOW = {
+    "gcp.vertex.agent.": "Set ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true in the agent's process.",
+    "ai.": "Set recordInputs and recordOutputs to true in experimental_telemetry.",
+    "pydantic_ai.": "Set include_content=True in InstrumentationSettings.",
+    "logfire.": "Set include_content=True in InstrumentationSettings.",
+}
+
+_ADK = "gcp.vertex.agent."
+_VERCEL_KINDS = ("ai.generateText", "ai.streamText", "ai.generateObject", "ai.streamObject")
+
+
+def kind(record: SpanRecord) -> str | None:
+    """What the span is, where one of these says so."""
+    attrs, name = record.attrs, record.name
+    operation = text_of(attrs.get("ai.operationId"))
+    if operation == "ai.toolCall":
+        return "tool_call"
+    if operation.startswith(_VERCEL_KINDS):
+        return "llm"
+    method = attrs.get("mcp.method.name")
+    if type(method) is str:
+        return "tool_call" if method == "tools/call" else "other"
+    if f"{_ADK}llm_request" in attrs and name == "call_llm":
+        return "llm"
+    if name.startswith(("execute_tool ", "running tool: ")) or name == "running tool":
+        return None if "(merged tools)" in name else "tool_call"
+    if "tool_arguments" in attrs and "gen_ai.tool.name" in attrs:
+        return "tool_call"
+    if name.startswith(("invoke_agent ", "agent_run ")) or name == "agent run":
+        return "agent"
+    return None
+
+
+def messages(record: SpanRecord, draft: Draft) -> tuple[list[Item] | None, list[Item] | None]:
+    """What the model was given and what it gave back; None for what is not shown."""
+    attrs = record.attrs
+    if f"{_ADK}llm_request" in attrs or f"{_ADK}llm_response" in attrs:
+        return _adk(record, draft)
+    if text_of(attrs.get("ai.operationId")).startswith(_VERCEL_KINDS):
+        return _vercel(record, draft)
+    return _pydantic(record, draft)
+
+
+def _adk(record: SpanRecord, draft: Draft) -> tuple[list[Item] | None, list[Item] | None]:
+    request = decoded(record.attrs.get(f"{_ADK}llm_request"), record.loc, draft)
+    response = decoded(record.attrs.get(f"{_ADK}llm_response"), record.loc, draft)
+    given = gave = None
+    if type(request) is dict and type(request.get("contents")) is list:
+        config = request.get("config")
+        system = config.get("system_instruction") if type(config) is dict else None
+        told = [{"role": "system", "content": system}] if system else []
+        given = items_of([*told, *request["contents"]], record.loc, draft, "user")
+    if (
+        type(response) is dict
+        and type(response.get("content")) is dict
+        and response.get("partial") is not True
+    ):
+        gave = items_of([response["content"]], record.loc, draft, "model")
+    return given, gave
+
+
+def _vercel(record: SpanRecord, draft: Draft) -> tuple[list[Item] | None, list[Item] | None]:
+    attrs, loc = record.attrs, record.loc
+    given = gave = None
+    listed = decoded(attrs.get("ai.prompt.messages"), loc, draft)
+    whole = decoded(attrs.get("ai.prompt"), loc, draft)
+    if type(listed) is list:
+        given = items_of(listed, loc, draft, "user")
+    elif type(whole) is dict:
+        told = [{"role": "system", "content": whole["system"]}] if whole.get("system") else []
+        prompt = whole.get("prompt")
+        said = list_of(whole) or list_of(prompt) or ([{"role": "user", "content": prompt}] if prompt else [])
+        given = items_of([*told, *said], loc, draft, "user")
+    for prefix in ("ai.response.", "ai.result."):
+        text = attrs.get(f"{prefix}text") or attrs.get(f"{prefix}object")
+        calls = decoded(attrs.get(f"{prefix}toolCalls"), loc, draft)
+        if gave is None and (type(text) is str or type(calls) is list):
+            message = {"role": "assistant", "content": text, "tool_calls": calls}
+            gave = items_of([message], loc, draft)
+    return given, gave
+
+
+def _pydantic(record: SpanRecord, draft: Draft) -> tuple[list[Item] | None, list[Item] | None]:
+    """pydantic-ai's lists of messages: of the whole run on its span, or as events in an attribute of a model call's."""
+    attrs, loc = record.attrs, record.loc
+    for key in ("pydantic_ai.all_messages", "all_messages_events", "events"):
+        listed = decoded(attrs.get(key), loc, draft)
+        if type(listed) is list and all(type(each) is dict for each in listed):
+            choices = [each for each in listed if each.get("event.name") == "gen_ai.choice"]
+            given = [each for each in listed if each.get("event.name") != "gen_ai.choice"]
+            gave = items_of(choices, loc, draft, "assistant") if choices else None
+            if key == "events" and not choices and not any("role" in each for each in given):
+                continue
+            return items_of(given, loc, draft, "user"), gave
+    return None, None
+
+
+def tool(record: SpanRecord, _draft: Draft) -> dict[str, Any]:
+    """The call that a span executes, as far as one of these shows it."""
+    attrs = record.attrs
+
+    def first(*keys: str) -> Any:
+        return next((attrs[key] for key in keys if attrs.get(key) is not None), None)
+
+    found = {
+        "name": first("ai.toolCall.name"),
+        "own": first("ai.toolCall.id"),
+        "arguments": first(
+            "ai.toolCall.args",
+            "ai.toolCall.input",
+            f"{_ADK}tool_call_args",
+            "tool_arguments",
+            "mcp.tool.arguments",
+            "mcp.tool.call.arguments",
+            "mcp.request.arguments",
+        ),
+        "result": first(
+            "ai.toolCall.result",
+            "ai.toolCall.output",
+            f"{_ADK}tool_response",
+            "tool_response",
+            "mcp.tool.result",
+            "mcp.tool.call.result",
+        ),
+    }
+    if found["name"] is None and attrs.get("mcp.method.name") == "tools/call":
+        found["name"] = (
+            text_of(first("mcp.tool.name", "mcp.request.name")) or record.name.partition(" ")[2] or None
+        )
+    if found["name"] is None and record.name.startswith(("execute_tool ", "running tool: ")):
+        found["name"] = record.name.split(" ", 1)[1].removeprefix("tool: ")
+    return {key: value for key, value in found.items() if value is not None and value not in _WITHHELD}
+
+
+_WITHHELD = ("N/A", "<not serializable>", "<not specified>")
+"""What ADK writes where there is nothing that it can write."""

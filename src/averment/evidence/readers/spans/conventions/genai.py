@@ -1,0 +1,224 @@
+"""OpenTelemetry's semantic conventions for GenAI, in all three generations of messages.
+
+Since 1.37 messages are attributes, of the span or of its event `gen_ai.client.inference.operation.details`; from 1.28
+to 1.36 each is an event or a log record; before, and in OpenLLMetry's (Traceloop's) spans, they are attributes
+`gen_ai.prompt.N.…` and `gen_ai.completion.N.…`. Versions are not looked at, only which keys are there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from averment.evidence.draft import Draft
+from averment.evidence.readers.spans.conventions.messages import Item, decoded, items_of, list_of, nested
+from averment.evidence.readers.spans.record import Event, SpanRecord, text_of
+
+__all__ = ["HOW", "kind", "messages", "tool"]
+
+HOW = (
+    "Set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true (SPAN_AND_EVENT from semantic conventions 1.37 on; "
+    "TRACELOOP_TRACE_CONTENT=true for OpenLLMetry) in the agent's process."
+)
+
+_KINDS = {
+    **dict.fromkeys(("chat", "text_completion", "generate_content", "completion"), "llm"),
+    **dict.fromkeys(("execute_tool", "tool_call"), "tool_call"),
+    **dict.fromkeys(("invoke_agent", "invoke_workflow"), "agent"),
+    **dict.fromkeys(("agent_handoff", "handoff"), "handoff"),
+    **dict.fromkeys(("retrieval", "search"), "retriever"),
+    **dict.fromkeys(("create_agent", "embeddings"), "other"),
+}
+_TRACELOOP_KINDS = {"tool": "tool_call", "agent": "agent", "workflow": "other", "task": "other"}
+_MERGED = "(merged tools)"
+"""What Google's ADK calls the span around tools that ran at once."""
+
+
+def kind(record: SpanRecord) -> str | None:
+    """What the span is, where these conventions say so."""
+    attrs = record.attrs
+    if text_of(attrs.get("gen_ai.tool.name")) == _MERGED:
+        return "other"
+    operation = attrs.get("gen_ai.operation.name")
+    if type(operation) is str and operation in _KINDS:
+        return _KINDS[operation]
+    if "gen_ai.handoff.to_agent" in attrs:
+        return "handoff"
+    traceloop = attrs.get("traceloop.span.kind")
+    if type(traceloop) is str and traceloop in _TRACELOOP_KINDS:
+        return _TRACELOOP_KINDS[traceloop]
+    if attrs.get("llm.request.type") in ("chat", "completion") or any(
+        key in attrs for key in ("gen_ai.prompt.0.role", "gen_ai.prompt", "gen_ai.completion.0.role")
+    ):
+        return "llm"
+    if any(event.name in _SAID or event.name == _DETAILS for event in record.events):
+        return "llm"
+    return None
+
+
+_DETAILS = "gen_ai.client.inference.operation.details"
+_SAID = {
+    "gen_ai.system.message": "system",
+    "gen_ai.user.message": "user",
+    "gen_ai.assistant.message": "assistant",
+    "gen_ai.tool.message": "tool",
+    "gen_ai.choice": "assistant",
+}
+
+
+def messages(record: SpanRecord, draft: Draft) -> tuple[list[Item] | None, list[Item] | None]:
+    """What the model was given and what it gave back; None for what is not shown."""
+    given, gave = _attributes(record.attrs, record.loc, draft)
+    if given is None and gave is None:
+        for event in record.events:
+            if event.name == _DETAILS:
+                body = event.body if type(event.body) is dict else {}
+                given, gave = _attributes({**body, **event.attrs}, record.loc, draft)
+    if given is None and gave is None:
+        given, gave = _events(record, draft)
+    if given is None:
+        given = _indexed(record, "gen_ai.prompt", "user", draft)
+    if gave is None:
+        gave = _indexed(record, "gen_ai.completion", "assistant", draft)
+    return given, gave
+
+
+def _attributes(attrs: dict[str, Any], loc: str, draft: Draft) -> tuple[list[Item] | None, list[Item] | None]:
+    given: list[Item] | None = None
+    system = decoded(attrs.get("gen_ai.system_instructions"), f"{loc}.attributes", draft)
+    if system:
+        parts = system if type(system) is list else [system]
+        given = items_of([{"role": "system", "parts": parts}], loc, draft)
+    for key, role in (("gen_ai.input.messages", "user"), ("gen_ai.output.messages", "assistant")):
+        listed = list_of(decoded(attrs.get(key), f"{loc}.attributes", draft))
+        if listed is None:
+            if text_of(attrs.get(key)):
+                draft.note("messages_unreadable", loc, "an attribute of messages is no JSON")
+            continue
+        items = items_of(listed, loc, draft, role)
+        if role == "assistant":
+            return given, items
+        given = [*(given or ()), *items]
+    return given, None
+
+
+def _events(record: SpanRecord, draft: Draft) -> tuple[list[Item] | None, list[Item] | None]:
+    """Messages that are events each; a tool's execution has its arguments and result in the same events."""
+    given: list[Item] = []
+    gave: list[Item] = []
+    seen = False
+    for event in record.events:
+        role = _SAID.get(event.name)
+        if role is not None:
+            message = _message_of(event, record.loc, draft)
+            content = message.get("content", message.get("parts", message.get("tool_calls")))
+            if content is None and type(message.get("message")) is not dict:
+                continue  # content is not captured
+            seen = True
+            items = items_of([message], record.loc, draft, role)
+            (gave if event.name == "gen_ai.choice" else given).extend(items)
+        elif type(event.body) is dict and {"input", "output"} & event.body.keys():
+            for key, said, into in (("input", "user", given), ("output", "assistant", gave)):
+                listed = list_of(event.body.get(key))
+                if listed is not None:
+                    seen = True
+                    into.extend(items_of(listed, record.loc, draft, said))
+    return (given, gave) if seen else (None, None)
+
+
+def _message_of(event: Event, loc: str, draft: Draft) -> dict[str, Any]:
+    """The message that an event is: its body, or its attributes with structured parts as JSON text."""
+    body = event.body if type(event.body) is dict else {}
+    message = {**event.attrs, **body}
+    for key in ("content", "tool_calls", "message"):
+        if key in message:
+            message[key] = _parts(message[key], loc, draft)
+    if "message" in message and type(message["message"]) is not dict:
+        message["content"] = message.pop("message")
+    if type(body.get("content")) is str:
+        message["content"] = body["content"]
+    return message
+
+
+def _parts(value: Any, loc: str, draft: Draft) -> Any:
+    """A list of parts or an object that an attribute can hold as text only."""
+    found = decoded(value, loc, draft)
+    is_parts = type(found) is list and bool(found) and all(type(part) is dict for part in found)
+    return found if is_parts or (type(found) is dict and found.keys() & {"content", "tool_calls"}) else value
+
+
+def _indexed(record: SpanRecord, prefix: str, role: str, draft: Draft) -> list[Item] | None:
+    listed = nested(record.attrs, prefix)
+    if listed is None:
+        whole = decoded(record.attrs.get(prefix), record.loc, draft)
+        listed = list_of(whole)
+        if listed is None and whole not in (None, "", {}):
+            listed = [{"role": role, "content": whole}]
+        if listed is None:
+            return None
+    for message in listed:
+        if type(message) is dict and type(message.get("content")) is str:
+            message["content"] = _parts(message["content"], record.loc, draft)
+    return items_of([each for each in listed if type(each) is dict], record.loc, draft, role)
+
+
+def tool(record: SpanRecord, draft: Draft) -> dict[str, Any]:
+    """The call that a span executes, as far as these conventions show it."""
+    attrs = record.attrs
+    found = {
+        "name": attrs.get("gen_ai.tool.name")
+        or attrs.get("mcp.tool.name")
+        or attrs.get("traceloop.entity.name"),
+        "own": attrs.get("gen_ai.tool.call.id"),
+        "arguments": next((attrs[key] for key in _ARGUMENTS if attrs.get(key) is not None), None),
+        "result": next((attrs[key] for key in _RESULTS if attrs.get(key) is not None), None),
+    }
+    if not found["name"] and record.name.startswith(("execute_tool ", "tools/call ")):
+        found["name"] = record.name.split(" ", 1)[1]
+    if found["arguments"] is None and "traceloop.entity.input" in attrs:
+        found["arguments"], found["doubtful"] = _entity_input(
+            decoded(attrs["traceloop.entity.input"], record.loc, draft)
+        )
+    if found["result"] is None and "traceloop.entity.output" in attrs:
+        found["result"] = _entity_output(decoded(attrs["traceloop.entity.output"], record.loc, draft))
+    for event in record.events:
+        # Strands: a tool is told its arguments in a message, and gives back a choice.
+        message = event.attrs
+        if event.name == "gen_ai.tool.message" and found["arguments"] is None:
+            found["arguments"] = message.get("content")
+            found["own"] = found["own"] or message.get("id")
+        elif event.name == "gen_ai.choice" and found["result"] is None:
+            found["result"] = _texts_of(decoded(message.get("message"), record.loc, draft))
+    return {key: value for key, value in found.items() if value is not None}
+
+
+_ARGUMENTS = ("gen_ai.tool.call.arguments", "gen_ai.tool.arguments", "gen_ai.tool.args", "gen_ai.tool.input")
+_RESULTS = ("gen_ai.tool.call.result", "gen_ai.tool.result", "gen_ai.tool.output")
+
+
+def _entity_input(value: Any) -> tuple[Any, bool]:
+    """The arguments in what OpenLLMetry calls an entity's input, and whether they may be something else."""
+    if type(value) is dict:
+        if type(value.get("inputs")) is dict:
+            return value["inputs"], False
+        if value.keys() == {"args", "kwargs"} and not value["args"]:
+            return value["kwargs"], False
+    return value, True
+
+
+def _entity_output(value: Any) -> Any:
+    if type(value) is dict and value.keys() in ({"output"}, {"output", "kwargs"}):
+        value = value["output"]
+    if type(value) is dict and type(value.get("kwargs")) is dict and value.get("type") == "constructor":
+        value = value["kwargs"].get("content", value)
+    return value
+
+
+def _texts_of(value: Any) -> Any:
+    """The text of a list of text blocks; any other value as it is."""
+    if (
+        type(value) is list
+        and value
+        and all(type(each) is dict and each.keys() == {"text"} for each in value)
+    ):
+        return "\n".join(str(each["text"]) for each in value)
+    return value
