@@ -119,7 +119,15 @@ def finish(
         is_last_word: whether the source goes on after a call, so that one without an answer had none when it ended.
         flags_some: whether answers of some kinds are flagged, so that the reader has said of each how it went.
     """
-    dialogue.finish()
+    dialogue.finish(flags_failures=flags_some or limits.failures is None)
+    _finish(draft, limits, shows_tools=shows_tools, is_last_word=is_last_word)
+    if any(note.code in _LOSSES for note in draft.notes):
+        limit_history(
+            draft, "some messages can't be read", "Export the conversation again, or mend the file."
+        )
+
+
+def _finish(draft: Draft, limits: Limits, *, shows_tools: bool, is_last_word: bool) -> None:
     turns, calls = draft.turns or (), list(draft.calls or ())
     if not calls and not shows_tools:
         reason = "the messages hold no call, and nothing says which tools there were"
@@ -138,23 +146,13 @@ def finish(
         reason = "the messages end with calls that nothing answers"
         for channel in ("executions", "results", "errors"):
             draft.limit(channel, "partial", reason, "Save the messages after the tools have answered.")
-    if limits.failures is not None:
-        if not flags_some:
-            # An answer that isn't flagged as failed went well only where there is a flag.
-            calls = [
-                msgspec.structs.replace(call, status="executed") if call.status == "ok" else call
-                for call in calls
-            ]
-        if draft.coverage["errors"].state == "present" and any(call.status == "executed" for call in calls):
-            reason = "the messages have no flag for calls that failed"
-            draft.limit("errors", "partial", reason, limits.failures)
+    is_unflagged = any(call.status == "executed" for call in calls)
+    if limits.failures is not None and is_unflagged and draft.coverage["errors"].state in _SHOWN:
+        draft.limit("errors", "partial", "the messages have no flag for calls that failed", limits.failures)
     draft.calls = calls
-    if any(note.code in _LOSSES for note in draft.notes):
-        limit_history(
-            draft, "some messages can't be read", "Export the conversation again, or mend the file."
-        )
 
 
+_SHOWN = frozenset({"present", "partial"})
 _LOSSES = frozenset({"message_unreadable", "calls_unreadable", "stream_cut"})
 """Notes of something that may have held turns or calls."""
 

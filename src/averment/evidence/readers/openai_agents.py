@@ -166,11 +166,12 @@ class _State:
         if kind == "tool_approval_item":
             self._draft.drop("an approval that is asked for", loc)
             return True
-        if kind == "handoff_output_item":
-            self._hand_over(item, loc)
         agent = item.get("agent")
         name = agent.get("name") if isinstance(agent, dict) else None
-        return self._item(raw, f"{loc}.{'raw_item' if 'raw_item' in item else 'rawItem'}", name)
+        is_read = self._item(raw, f"{loc}.{'raw_item' if 'raw_item' in item else 'rawItem'}", name)
+        if kind == "handoff_output_item":
+            self._hand_over(item, loc)
+        return is_read
 
     def _item(self, raw: Any, loc: str, speaker: Any) -> bool:
         raw = _plain(raw)
@@ -193,7 +194,8 @@ class _State:
             agent = next((item[key] for key in keys if isinstance(item.get(key), dict)), None)
             if agent is not None and type(agent.get("name")) is str:
                 fields[field] = agent["name"]
-        self._spans.append(Span(id=f"s_{len(self._spans)}", type="handoff", fields=fields, loc=loc))
+        number, place = len(self._spans), self._dialogue.place()
+        self._spans.append(Span(id=f"s_{number}", type="handoff", fields=fields, seq=place, loc=loc))
 
 
 def _raw(item: Any) -> Any:
