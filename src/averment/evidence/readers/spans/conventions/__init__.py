@@ -13,13 +13,13 @@ from msgspec import UNSET
 
 from averment.evidence.draft import Draft
 from averment.evidence.model import ArgsState
-from averment.evidence.readers.spans.conventions import frameworks, genai, openinference
+from averment.evidence.readers.spans.conventions import adot, frameworks, genai, openinference
 from averment.evidence.readers.spans.conventions.messages import Item
 from averment.evidence.readers.spans.record import SpanRecord, text_of
 
 __all__ = ["Execution", "Reading", "how_to_record", "interpret"]
 
-_CONVENTIONS = (genai, openinference, frameworks)
+_CONVENTIONS = (genai, openinference, frameworks, adot)
 
 
 class Execution(msgspec.Struct, kw_only=True):
@@ -53,10 +53,9 @@ class Reading(msgspec.Struct, kw_only=True):
 
 def interpret(record: SpanRecord, draft: Draft) -> Reading:
     """What a span means."""
-    if record.is_log and not any(key in record.attrs for key in ("gen_ai.tool.call.id",)):
-        kind: str | None = "llm"
-    else:
-        kind = next((found for each in _CONVENTIONS if (found := each.kind(record)) is not None), None)
+    kind = next((found for each in _CONVENTIONS if (found := each.kind(record)) is not None), None)
+    if kind is None and record.is_log:
+        kind = "llm"
     reading = Reading(kind=kind or _other_kind(record))
     if reading.kind == "tool_call":
         reading.execution = _execution(record, draft)

@@ -116,12 +116,6 @@ def _events(record: SpanRecord, draft: Draft) -> tuple[list[Item] | None, list[I
             seen = True
             items = items_of([message], record.loc, draft, role)
             (gave if event.name == "gen_ai.choice" else given).extend(items)
-        elif type(event.body) is dict and {"input", "output"} & event.body.keys():
-            for key, said, into in (("input", "user", given), ("output", "assistant", gave)):
-                listed = list_of(event.body.get(key))
-                if listed is not None:
-                    seen = True
-                    into.extend(items_of(listed, record.loc, draft, said))
     return (given, gave) if seen else (None, None)
 
 
