@@ -150,12 +150,16 @@ _ALL = (
     _format("bfcl", "BFCL results", "input_token_count"),
     _format("atif", "ATIF trajectories", "schema_version", "steps", "parent", "child"),
     _format("claude_code", "Claude Code sessions (JSONL)", "sessionId", "uuid", "type"),
-    _format("whisper", "Whisper and WhisperX transcripts", "segments", "word_segments"),
+    _format("whisper", "Whisper and WhisperX transcripts", "segments"),
     _format("deepgram", "Deepgram transcripts", "results"),
     _format(
         "assemblyai", "AssemblyAI transcripts", "utterances", "words", "acoustic_model", "language_model"
     ),
-    _format("aws_transcribe", "AWS Transcribe and Contact Lens", "results", "Transcript", "jobName"),
+    _format(
+        "aws_transcribe",
+        "AWS Transcribe and Contact Lens",
+        *("results", "Transcript", "audio_segments", "alternatives"),
+    ),
     _format("subtitles", "WebVTT, SRT and SBV", TEXT),
     _format("har", "HAR archives", "log"),
     _format("vcr", "VCR cassettes", "interactions"),
