@@ -90,6 +90,7 @@ EARNED: dict[str, tuple[list[dict[str, Any]], dict[str, Any]]] = {
     "http_absent": ([sequence({"http": {}})], {"gaps": {"http": "absent"}, "trace": ONE}),
     "handoff_absent": ([{"kind": "handoff"}], {"gaps": {"handoff": "absent"}, "trace": ONE}),
     "dtmf_absent": ([{"kind": "dtmf", "digits": "1"}], {"gaps": {"dtmf": "absent"}, "trace": ONE}),
+    "termination_absent": ([{"kind": "termination"}], {"gaps": {"termination": "absent"}, "trace": ONE}),
     "timing_absent": ([{"kind": "outcome", "all_of": [{"field_present": "a"}]}], {}),
     "state_absent": ([state()], {}),
     "snapshots_absent": ([state_change()], {"state": {"r": [{"a": 1}]}}),

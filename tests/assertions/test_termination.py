@@ -91,18 +91,16 @@ def test_absent_forbids_such_an_end(judge: Fixture) -> None:
 
 
 def test_a_source_without_spans_is_inconclusive(judge: Fixture) -> None:
-    """Without a trace, or with tool calls alone, nothing shows how a conversation ended."""
+    """Without a trace, or from a source that doesn't record ends, nothing shows how a conversation ended."""
     model = json.loads(averment.Evidence(trace=[{"type": "tool_call", "name": "x"}]).to_json())
-    del model["spans"]
-    for call in model["calls"]:
-        del call["span_id"], call["position"]
-    calls_alone = averment.Evidence.from_bytes(json.dumps(model).encode())
-    for evidence in (averment.Evidence(transcript=[]), calls_alone):
+    del model["coverage"]["termination"]
+    no_ends = averment.Evidence.from_bytes(json.dumps(model).encode())
+    for evidence, noun in ((averment.Evidence(transcript=[]), "trace"), (no_ends, "termination")):
         for fields in ({}, {"absent": True}):
             result = judge(termination(**fields), evidence)
-            assert (result["status"], result["code"]) == ("INCONCLUSIVE", "trace_absent")
+            assert (result["status"], result["code"]) == ("INCONCLUSIVE", f"{noun}_absent")
             assert result["evidence_gap"]["how"] in result["reason"]
-            assert result["public_reason"] == "required trace evidence was missing"
+            assert result["public_reason"] == f"required {noun} evidence was missing"
 
 
 @pytest.mark.parametrize("state", ["truncated", "partial", "redacted"])
@@ -110,7 +108,7 @@ def test_an_incomplete_trace_proves_only_the_end_that_it_has(
     judge: Fixture, gapped: Fixture, state: str
 ) -> None:
     """A trace that was cut most likely lacks its end."""
-    evidence = gapped({"executions": state}, trace=TRACE)
+    evidence = gapped({"termination": state}, trace=TRACE)
     assert judge(termination(by="caller"), evidence)["status"] == "PASS"
     assert judge(termination(by="caller", absent=True), evidence)["status"] == "FAIL"
     for fields in ({"by": "agent"}, {"by": "agent", "absent": True}):

@@ -75,7 +75,7 @@ Expected = Annotated[Any, Meta(extra_json_schema={"$ref": "#/$defs/expected"})]
 """An expected value of any shape, operators included (`values`)."""
 ExpectedFields = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": "#/$defs/expected_fields"})]
 """A mapping of expected values."""
-Channel = Literal["transcript", "executions", "http", "handoff", "dtmf", "timing", "state"]
+Channel = Literal["transcript", "executions", "http", "handoff", "dtmf", "termination", "timing", "state"]
 
 
 class Status(enum.StrEnum):

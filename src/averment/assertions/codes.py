@@ -29,6 +29,7 @@ class Code(enum.StrEnum):
     HTTP_ABSENT = "http_absent", "The source does not show HTTP exchanges."
     HANDOFF_ABSENT = "handoff_absent", "The source does not show handoffs."
     DTMF_ABSENT = "dtmf_absent", "The source does not show keyed digits."
+    TERMINATION_ABSENT = "termination_absent", "The source does not show how the conversation ended."
     TIMING_ABSENT = "timing_absent", "No timing evidence was supplied."
     STATE_ABSENT = "state_absent", "No system of record was supplied."
     SNAPSHOTS_ABSENT = "snapshots_absent", "The resource was not recorded both before and after."

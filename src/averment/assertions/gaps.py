@@ -43,6 +43,11 @@ _ABSENT: Mapping[str, tuple[Code, str, str]] = {
         "keypad",
         "Record keyed digits in the trace, as spans of type `dtmf`.",
     ),
+    "termination": (
+        Code.TERMINATION_ABSENT,
+        "termination",
+        "Record the end of the conversation in the trace, as a span of type `call_ended`.",
+    ),
     "timing": (
         Code.TIMING_ABSENT,
         "timing",
@@ -56,7 +61,7 @@ _ABSENT: Mapping[str, tuple[Code, str, str]] = {
 }
 
 
-_OF_TRACE = frozenset({"http", "handoff", "dtmf"})
+_OF_TRACE = frozenset({"http", "handoff", "dtmf", "termination"})
 
 
 def absent_finding(view: View, channel: Channel, details: Mapping[str, Any] | None = None) -> Finding:

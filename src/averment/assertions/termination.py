@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from msgspec import UNSET, Meta, UnsetType
 
 from averment.assertions import values
-from averment.assertions.base import Assertion, Channel, Check, Earlier, Finding, Gap, Resolver, inconclusive
+from averment.assertions.base import Assertion, Channel, Check, Earlier, Finding, Resolver
 from averment.assertions.codes import Code
 from averment.assertions.occurrence import occurrence, sorted_out
 from averment.evidence.view import View
@@ -29,12 +29,14 @@ class Termination(Assertion, frozen=True, kw_only=True, tag="termination"):
 
     PASS: there is such a span; with `absent`, there is none.
     FAIL: otherwise; the reason says how else it was ended.
-    INCONCLUSIVE: there are no spans to read, or the verdict rests on a part of the trace that is missing.
+    INCONCLUSIVE: there is no trace, its source does not show how conversations end, or the verdict rests on a part of
+    it that is missing.
     """
 
-    needs: ClassVar[tuple[Channel, ...]] = ("executions",)
+    needs: ClassVar[tuple[Channel, ...]] = ("termination",)
     codes: ClassVar[tuple[Code, ...]] = (
         Code.TRACE_ABSENT,
+        Code.TERMINATION_ABSENT,
         Code.NOT_FOUND,
         Code.FOUND_BUT_FORBIDDEN,
         Code.VALUE_MISMATCH,
@@ -70,15 +72,13 @@ assertions:
             what += f" by `{self.by}`"
 
         def check(view: View, _: Earlier) -> Finding:
-            if view.model.spans is None:
-                return _no_spans()
             ends = sorted(index for span_type in _TYPES for index in view.spans_of(span_type))
             found, others = sorted_out(view, ends, wanted)
             return occurrence(
                 view,
                 found,
                 absent=self.absent,
-                channel="executions",
+                channel="termination",
                 what=what,
                 public="the end of the conversation is not as required",
                 near=others,
@@ -86,17 +86,6 @@ assertions:
             )
 
         return check
-
-
-def _no_spans() -> Finding:
-    """INCONCLUSIVE, because a source of tool calls alone does not show how a conversation ends."""
-    how = "Record the end of the conversation in the trace, as a span of type `call_ended`."
-    return inconclusive(
-        Code.TRACE_ABSENT,
-        lambda: f"the evidence has no spans, so it does not show how the conversation ended. {how}",
-        "required trace evidence was missing",
-        gap=Gap("executions", "partial", how),
-    )
 
 
 def _ends(view: View, indexes: Sequence[int]) -> str:

@@ -34,7 +34,7 @@ _Placed = TypeVar("_Placed", Turn, ToolCall, Span, Note)
 
 _WHOLE = frozenset({"present", "empty"})
 _OF_TURNS = frozenset({"transcript", "speakers"})
-_OF_CALLS = frozenset({"requests", "arguments", "executions", "results", "errors", "http", "handoff", "dtmf"})
+_OF_CALLS = frozenset({"requests", "arguments", "executions", "results", "errors", "http", "handoff", "dtmf", "termination"})
 _PARTS = {"state": "states"}
 _ONLY_GAPS = frozenset({"speakers", "arguments"})
 """Channels of which coverage speaks only where something is missing."""

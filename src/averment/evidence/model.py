@@ -261,6 +261,7 @@ class Coverage(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
     state: ChannelCoverage = ABSENT
     handoff: ChannelCoverage = ABSENT
     dtmf: ChannelCoverage = ABSENT
+    termination: ChannelCoverage = ABSENT
 
 
 class Note(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):

@@ -20,7 +20,7 @@ from averment.text.pii import redact, suspects
 __all__ = ["ROLE_ALIASES", "Event", "Roles", "View"]
 
 ROLE_ALIASES: Mapping[str, Sequence[str]] = {
-    "agent": ("assistant", "bot", "ai", "model"),
+    "agent": ("assistant", "bot", "ai", "model", "robot"),
     "caller": ("user", "customer", "human"),
 }
 """Role names that mean the same (difference 14 of assert-v1.md); a document's `roles:` replaces the table."""

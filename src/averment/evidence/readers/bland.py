@@ -114,9 +114,7 @@ def read(part: Part, draft: Draft) -> None:
     call.finish(shows=["handoff"] if "transferred_to" in value else [])
     draft.calls = None
     reason = "Bland's calls hold no tool calls"
-    call.limit([each for each in TOOLS if each != "executions"], "absent", reason, _ELSEWHERE)
-    # What ended the call is in evidence all the same, and `absent` would say that nothing is.
-    call.limit(("executions",), "partial" if draft.spans else "absent", reason, _ELSEWHERE)
+    call.limit(TOOLS, "absent", reason, _ELSEWHERE)
     if type(transcripts) is not list:
         draft.turns = None
         call.limit(

@@ -199,9 +199,7 @@ class _Conversation:
         reason = "`tool_calls` is null, which says that calls were not recorded"
         if not any(recorded) and not draft.calls:
             draft.calls = None
-            limit([each for each in TOOLS if each != "executions"], "absent", reason, _WITH_TOOLS)
-            # What ended the call is in evidence all the same, and `absent` would say that nothing is.
-            limit(("executions",), "partial" if draft.spans else "absent", reason, _WITH_TOOLS)
+            limit(TOOLS, "absent", reason, _WITH_TOOLS)
         elif not all(recorded):
             limit((*TOOLS, "handoff"), "partial", f"in some turns {reason}", _WITH_TOOLS)
         unanswered = any(call.status == "unanswered" for call in draft.calls or ())

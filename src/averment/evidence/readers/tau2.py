@@ -108,6 +108,7 @@ def read(part: Part, draft: Draft) -> None:
     if type(simulation.get("id")) is str and simulation["id"]:
         draft.conversation_id = simulation["id"]
     draft.metadata = _metadata(simulation, info)
+    draft.cover("termination", 1)
     draft.drop_rest(simulation, _SIMULATION_KEYS | frozenset(_METADATA), part.loc())
     messages, ticks = simulation.get("messages"), simulation.get("ticks")
     if isinstance(messages, list) and (messages or not ticks):

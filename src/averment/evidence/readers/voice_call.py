@@ -12,6 +12,7 @@ from typing import Any
 from averment.evidence.draft import Draft, Part, kind_of, nanoseconds
 from averment.evidence.model import Clock, CoverageState, Span
 from averment.evidence.readers.dialogue import Dialogue
+from averment.evidence.readers.voice_trace import ENDS
 
 __all__ = ["TOOLS", "VoiceCall", "items_in", "object_in", "relative", "text_in"]
 
@@ -107,6 +108,8 @@ class VoiceCall:
         self.draft.spans = self._spans or None
         for channel in shows:
             self.draft.cover(channel, sum(span.type == channel for span in self._spans))
+        if any(span.type in ENDS for span in self._spans):
+            self.draft.cover("termination", 1)
 
     def limit(self, channels: Iterable[str], state: CoverageState, reason: str, how: str) -> None:
         """Record of several channels that the source can't show all of them; one that is absent stays absent."""

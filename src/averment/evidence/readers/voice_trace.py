@@ -20,12 +20,15 @@ from averment.evidence.draft import Draft, Part, kind_of, nanoseconds, own_id
 from averment.evidence.model import MAX_SPANS, Span, ToolCall
 from averment.evidence.readers.calls import Retries, attempt_of, looks_structured, outcome, parsed
 
-__all__ = ["SCHEMA", "fits", "read"]
+__all__ = ["ENDS", "SCHEMA", "fits", "read"]
 
 SCHEMA = "hotato.voice_trace.v1"
 
 _MAX_LATENCY_MS = 1e15
 """What the model holds: 30,000 years."""
+
+ENDS = frozenset({"termination", "call_ended", "call_terminated", "hangup"})
+"""The types of spans that end a conversation."""
 
 _TIMES = frozenset({"start_sec", "end_sec", "time_sec"})
 _TYPES = frozenset(
@@ -137,6 +140,7 @@ class _Trace:
         types = {span.type for span in self._spans}
         for channel, span_type in (("http", "http_exchange"), ("handoff", "handoff"), ("dtmf", "dtmf")):
             self._draft.cover(channel, span_type in types)
+        self._draft.cover("termination", not ENDS.isdisjoint(types))
 
     def _read_item(self, index: int, item: Any) -> None:
         if type(item) is not dict:
