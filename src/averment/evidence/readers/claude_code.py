@@ -26,7 +26,10 @@ from averment.evidence.times import instant
 __all__ = ["fits", "read", "split"]
 
 _TRIED = 200
-_LIMITS = Limits(tools="Keep the whole session file.")
+_LIMITS = Limits(
+    tools="Keep the whole session file.",
+    failures="Mend the records that the notes name: what they answer doesn't say whether a call failed.",
+)
 _SESSION = ("sessionId", "session_id")
 _LOCAL = (
     *(
@@ -136,7 +139,7 @@ class _Records:
     def read(self) -> None:
         records = self._part.value.records
         count = sum(self._record(item, loc) for item, loc in records)
-        finish(self._dialogue, self._draft, _LIMITS, shows_tools=True)
+        finish(self._dialogue, self._draft, _LIMITS, shows_tools=True, flags_some=True)
         if self._is_damaged:
             limit_history(self._draft, "some records can't be read", "Mend the lines that the notes name.")
         if self._metadata:

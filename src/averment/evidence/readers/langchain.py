@@ -189,7 +189,8 @@ def _times(spans: Any) -> dict[str, _Time]:
         output = span.get("output") if isinstance(span, dict) else None
         own = output.get("tool_call_id") if isinstance(output, dict) else None
         if type(own) is str:
-            times[own] = _Time(instant(span.get("startTime")), instant(span.get("endTime")))
+            start, end = instant(span.get("startTime")), instant(span.get("endTime"))
+            times[own] = _Time(start, None if end == start else end)  # no time at all is no duration
     return times
 
 

@@ -126,8 +126,10 @@ def is_chat(messages: Any) -> bool:
     """Whether this is a list of chat messages, as far as its first items tell; plain texts by roles are such, too."""
     if not isinstance(messages, list) or not messages:
         return False
-    tried = messages[:_TRIED]
-    if not all(isinstance(item, dict) and isinstance(item.get("role"), str) for item in tried):
+    tried = [item for item in messages[:_TRIED] if isinstance(item, dict)]
+    if len(tried) * 2 <= len(messages[:_TRIED]) or not all(
+        isinstance(item.get("role"), str) for item in tried
+    ):
         return False
     if any("type" in item or "parts" in item or _BODY.isdisjoint(item) for item in tried):
         return False
@@ -154,7 +156,7 @@ def _shows_tools(messages: list[Any]) -> bool:
 
 
 def _shows_parts(messages: list[Any]) -> bool:
-    contents = [item.get("content") for item in messages[:_TRIED]]
+    contents = [item.get("content") for item in messages[:_TRIED] if isinstance(item, dict)]
     return any(
         isinstance(content, list) and any(_has_type(part, _OTHER_PARTS) for part in content[:_TRIED])
         for content in contents
