@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema
 import msgspec
@@ -15,7 +15,17 @@ from mutants import mutants
 
 from averment.errors import DocumentError, EvidenceError
 from averment.evidence import Evidence
-from averment.evidence.mapping import Mapping, Rule, mapped, mapping_schema
+from averment.evidence.mapping import (
+    Answers,
+    Calls,
+    Channel,
+    Mapping,
+    Rule,
+    Spans,
+    Turns,
+    mapped,
+    mapping_schema,
+)
 from averment.evidence.pointers import ABSENT, Pointer, fault_in
 from averment.text.source import read_source
 from samples import counts, sample
@@ -667,6 +677,17 @@ def test_every_field_has_a_description() -> None:
     for name, definition in {"Mapping": schema, **schema["$defs"]}.items():
         bare = [key for key, field in definition["properties"].items() if not field.get("description")]
         assert not bare, name
+
+
+def test_the_page_on_mapping_names_every_field_note_and_channel() -> None:
+    """Whatever can be written, and whatever is noted, is explained."""
+    page = (Path(__file__).parents[2] / "docs" / "map-a-format.md").read_text(encoding="utf-8")
+    fields = {name for kind in (Mapping, Turns, Calls, Answers, Spans) for name in kind.__struct_fields__}
+    assert [name for name in sorted(fields) if f"`{name}`" not in page] == []
+    assert [
+        name for name in ("pointer", "outer", "const", "values", "default", "unit") if name not in page
+    ] == []
+    assert [channel for channel in get_args(Channel) if channel not in page] == []
 
 
 def test_rules_name_what_they_map() -> None:

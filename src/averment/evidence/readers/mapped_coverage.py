@@ -121,7 +121,7 @@ class _Covering:
             if channel == "transcript":
                 draft.turns = None
             elif channel == "requests":
-                draft.calls = None
+                draft.calls = draft.calls or None  # answers may tell of calls
             return
         reasons = [*self._doubts(channel, rules)]
         if without_list:
