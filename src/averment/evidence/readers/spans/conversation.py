@@ -25,7 +25,7 @@ from averment.evidence.readers.spans.conventions.messages import Item, fingerpri
 from averment.evidence.readers.spans.coverage import Coverage
 from averment.evidence.readers.spans.facts import facts
 from averment.evidence.readers.spans.history import Call, History
-from averment.evidence.readers.spans.merging import agree, fill
+from averment.evidence.readers.spans.merging import agree, fill, says_error
 from averment.evidence.readers.spans.record import Event, SpanRecord
 from averment.evidence.readers.spans.sessions import Conversation
 from averment.evidence.readers.spans.tree import Tree
@@ -170,15 +170,18 @@ class _Trace:
         if execution is None and not call.answers:
             return
         result, state, failed = self._result(call)
+        failed = failed or says_error(result) or failed
         status: ToolCallStatus | None = None
-        if result is UNSET and not failed:
-            status = "executed" if failed is None else "ok"
+        if failed is None and (execution is None or result is UNSET):
+            status = "executed"  # a message to a model doesn't say how the call went
+        elif failed is False:
+            status = "ok"
         dialogue.answer(
             result,
             call.loc,
             own=call.own,
             name=call.name,
-            failed=failed or None,  # a result can still say that it is an error
+            failed=failed,
             error=execution.error if execution is not None and failed else UNSET,
             status=status,
             state=state,

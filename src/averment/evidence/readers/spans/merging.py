@@ -10,7 +10,7 @@ from averment.evidence.readers.spans.conventions import Execution
 from averment.evidence.readers.spans.conventions.messages import fingerprint
 from averment.text import jsontext
 
-__all__ = ["agree", "fill"]
+__all__ = ["agree", "fill", "says_error"]
 
 
 def fill(outer: Execution, inner: Execution) -> None:
@@ -51,3 +51,13 @@ def _unwrapped(value: Any) -> set[str]:
         forms |= _unwrapped(value[0]) if type(value[0]) is dict else set()
     forms.add(fingerprint(value if type(value) in (dict, list) else str(value)))
     return forms
+
+
+def says_error(result: Any) -> bool:
+    """Whether a result says that the call failed, as MCP's do however the span of the call ended."""
+    if type(result) is str and '"isError"' in result:
+        try:
+            result = jsontext.decode(result).value
+        except jsontext.JSONProblem:
+            return False
+    return type(result) is dict and result.get("isError") is True

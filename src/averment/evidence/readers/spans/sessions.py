@@ -64,7 +64,7 @@ def _is_agent_work(record: SpanRecord) -> bool:
     if record.is_log or any(event.name.startswith("gen_ai.") or event.body for event in record.events):
         return True
     operation = record.attrs.get("gen_ai.operation.name") or record.attrs.get("ai.operationId")
-    if operation in _CONTENT_FREE or (type(operation) is str and operation.startswith("ai.embed")):
+    if type(operation) is str and (operation in _CONTENT_FREE or operation.startswith("ai.embed")):
         return False
     return any(key.startswith(_AGENT_KEYS) for key in record.attrs)
 

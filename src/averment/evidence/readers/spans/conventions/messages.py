@@ -170,7 +170,7 @@ class _Message:
     def items(self) -> Iterator[Item]:
         """The text, then the requests, then the answers."""
         message = self._message
-        if "role" not in message and message.get("type") in _REQUEST_TYPES | _ANSWER_TYPES:
+        if "role" not in message and self._role_raw in _REQUEST_TYPES | _ANSWER_TYPES:
             self._part(message)  # an item of the Responses API, which is a message by itself
             yield from self._calls
             return
@@ -223,7 +223,8 @@ class _Message:
             kind = None
             for name, meant in _WRAPPED.items():
                 if type(part.get(name)) is dict:
-                    part, kind = part[name], meant or part[name].get("type")
+                    part = part[name]
+                    kind = meant or (part["type"] if type(part.get("type")) is str else None)
                     break
         if kind in _REQUEST_TYPES:
             inner = part.get("tool_call", part)
