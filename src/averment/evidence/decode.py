@@ -85,6 +85,8 @@ def decode(data: bytes, name: str | None) -> Decoded:
         text = jsontext.decode(data)
         return Decoded(text.value, text.nesting, _odd(None, text))
     except jsontext.JSONProblem as problem:
+        if _SUBTITLES.match(data):  # before JSONL: the number of a cue is JSON by itself
+            return _text(data, name)
         lines = _json_lines(data, name)
         if lines is not None:
             return lines
@@ -148,7 +150,6 @@ def _looks_like_protobuf(data: bytes) -> bool:
 
 
 _OTHERS: tuple[tuple[Callable[[bytes], Any], Callable[[bytes, str | None], Decoded]], ...] = (
-    (_SUBTITLES.match, _text),
     (_CASSETTE.search, _yaml),
     (_looks_like_protobuf, _protobuf),
 )
