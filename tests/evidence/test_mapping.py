@@ -536,6 +536,29 @@ def test_turns_and_calls_of_several_lists_have_no_order_but_that_of_times() -> N
     assert [each.seq for each in evidence.model.calls or ()] == [None]
 
 
+def test_a_declared_channel_is_absent_where_its_list_is_not_there() -> None:
+    """`shows` speaks of the source; a conversation without the list was cut, or the pointer is misspelt."""
+    evidence = read(
+        {"log": [turn()]},
+        lines="conversations",
+        turns={"items": "/log", **TURNS},
+        calls={"items": "/lg", "each": "/calls", "name": "/tool", "result": "/gave"},
+        shows=["transcript", "requests", "executions", "results"],
+    )
+    assert evidence.model.calls is None
+    assert [state(evidence, channel) for channel in EVERY_CALL_CHANNEL] == ["absent"] * 4
+
+
+def test_an_answer_without_a_call_is_a_call_at_its_place() -> None:
+    """Its arguments are not recorded; in the same list it has its place among turns."""
+    answers = {"where": {"/is": "answer"}, "id": "/id", "name": "/tool", "result": "/gave"}
+    items = [turn(), {"is": "answer", "id": 3, "tool": "refund", "gave": 1}, turn("agent")]
+    evidence = read(items, turns=TURNS, calls={**CALLS, "id": "/id"}, answers=answers)
+    (found,) = evidence.model.calls or ()
+    assert (found.name, found.args_state, found.seq) == ("refund", "absent", 1)
+    assert notes(evidence, "result_without_call")
+
+
 def test_a_conversation_reads_alike_in_a_file_of_its_own_and_in_a_batch() -> None:
     """What is decided about a conversation hangs on nothing else."""
     form = mapped(Mapping.load(sample("mapping/acme.yaml")))

@@ -91,7 +91,7 @@ class _Conversation:
         self._read_about()
         for text in dict.fromkeys(rule.items.text for rule in self._rules):
             self._read_list([rule for rule in self._rules if rule.items.text == text])
-        if self._mapping.spans and any(rule.kind == "spans" and rule.lists for rule in self._rules):
+        if self._mapping.spans and any(rule.kind == "spans" and rule.has_items for rule in self._rules):
             self._draft.spans = self._spans
         cover(self._mapping, self._rules, self._shown, self._dialogue, self._draft)
         self._counted.write()
@@ -166,7 +166,8 @@ class _Conversation:
         else:
             locs = below(self._part, pointer).locs()
         for rule in rules:
-            rule.lists += rule.each is None or value == []
+            rule.has_items = True
+            rule.lists += value == []
         known = self._looked_in(step for rule in rules for step in rule.steps(outer=rule.each is not None))
         self._records += len(value)
         for item, loc in zip(value, locs, strict=True):
@@ -431,7 +432,7 @@ class _Conversation:
                     self._draft.note(
                         "pointer_matches_nothing", loc, detail, "warning" if name in _NEEDED else "info"
                     )
-            elif rule.lists:
+            elif rule.has_items:
                 for text in rule.where.never_found():
                     detail = f"`{rule.label}`: `where` finds nothing at `{text}` in any item"
                     self._draft.note("pointer_matches_nothing", loc, detail)

@@ -114,7 +114,7 @@ class _Covering:
             types = [name for name, of in OF_SPANS.items() if of == channel]
             draft.cover(channel, sum(shown.spans.get(name, 0) for name in types))
         rules = [rule for rule in self._rules if channel in channels_of(rule)]
-        without_list = sum(not rule.lists for rule in rules if rule.each is None)
+        without_list = sum(not rule.has_items for rule in rules)
         if without_list and without_list == len(rules):
             reason = "the conversation has no list of items where the mapping says"
             self._limit(channel, "absent", reason, _CHECK)
@@ -166,9 +166,12 @@ class _Covering:
     def _break_up_orders(self) -> None:
         """Turns, calls and events out of several lists have no order in common but that of their times."""
         draft = self._draft
-        lists = {rule.items.text for rule in self._rules if rule.kind != "answers" and rule.taken}
         # A call of which only the answer is there has its place where that stands.
-        if len(lists) < 2 and len(draft.calls or ()) <= self._shown.requests:
+        is_answered_only = len(draft.calls or ()) > self._shown.requests
+        of_order = [
+            rule for rule in self._rules if rule.taken and (rule.kind != "answers" or is_answered_only)
+        ]
+        if len({rule.items.text for rule in of_order}) < 2:
             return
         draft.turns = draft.turns and [replace(turn, seq=None) for turn in draft.turns]
         draft.calls = draft.calls and [replace(call, seq=None) for call in draft.calls]

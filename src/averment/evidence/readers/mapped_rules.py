@@ -115,7 +115,7 @@ def _test(wanted: Any) -> Callable[[Any], bool]:
 class AtWork:
     """One rule of a mapping, while it takes items of one conversation."""
 
-    __slots__ = ("_values", "each", "items", "kind", "label", "lists", "rule", "taken", "where")
+    __slots__ = ("_values", "each", "has_items", "items", "kind", "label", "lists", "rule", "taken", "where")
 
     def __init__(self, kind: str, label: str, rule: Rule) -> None:
         self.kind = kind
@@ -126,8 +126,10 @@ class AtWork:
         self.where = Where(rule.where)
         self.taken = 0
         """How many items it took."""
+        self.has_items = False
+        """Whether there was its list of items."""
         self.lists = 0
-        """How many lists of items there were for it: none or one, and with `each` as many as items that have it."""
+        """In how many items there was the list that `each` names, or where there were no items, as if in one."""
         self._values = {inside: Value(field) for inside, field in rule.mapped_fields()}
 
     def value(self, name: str) -> Value | None:
