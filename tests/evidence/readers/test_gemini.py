@@ -37,7 +37,8 @@ def test_a_request_and_its_response_are_one_conversation() -> None:
         ("find_seat", {}, {"error": "no seats"}, "error"),
         ("code_execution", {"language": "PYTHON", "code": "print(9*60+14)"}, "554\n", "ok"),
     ]
-    assert (model.conversation_id, model.sources[0].records, model.sources[0].records_read) == ("r-1", 4, 4)
+    assert (model.metadata or {})["responseId"] == "r-1"
+    assert (model.sources[0].records, model.sources[0].records_read) == (4, 4)
 
 
 def test_keys_in_snake_case_are_the_same() -> None:
@@ -92,6 +93,13 @@ def test_chunks_are_one_response() -> None:
     model = read(chunks).model
     assert [turn.text for turn in model.turns or ()] == ["At 9."]
     assert model.coverage.transcript.state == "partial"
+
+
+def test_whole_responses_are_conversations_of_their_own() -> None:
+    """Each of them ends; chunks of one response end once."""
+    one = PAIR["response"]
+    data = "\n".join(json.dumps({**one, "responseId": own}) for own in ("a", "b"))
+    assert len(Evidence.all_from_bytes(data.encode())) == 2
 
 
 @pytest.mark.parametrize(

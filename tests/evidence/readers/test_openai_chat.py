@@ -9,8 +9,10 @@ import pytest
 from msgspec import UNSET
 from mutants import mutants, survives
 
+from averment.errors import EvidenceError
 from averment.evidence import Evidence
 from averment.evidence.draft import Draft, Part
+from averment.evidence.load import drafts_of
 from averment.evidence.readers import openai_chat
 from averment.evidence.readers.dialogue import Dialogue
 from samples import all_counts, real, sample
@@ -188,6 +190,14 @@ def test_a_stream_is_put_together() -> None:
     cut = read([*chunks]).model
     assert [note.code for note in cut.notes] == ["stream_cut", "arguments_unreadable"]
     assert cut.coverage.transcript.state == "partial"
+
+
+@pytest.mark.parametrize("form", ["openai_chat", "anthropic", "openai_responses", "gemini"])
+def test_an_object_with_no_messages_is_refused(form: str) -> None:
+    """Also when it is asked for by name: no messages are no conversation."""
+    with pytest.raises(EvidenceError) as error:
+        drafts_of(b'{"other": 1}', None, form=form)[0].model()
+    assert error.value.problems[0].code == "no_messages"
 
 
 def test_bodies_are_read_into_a_dialogue_from_outside() -> None:

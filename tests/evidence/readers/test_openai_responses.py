@@ -39,7 +39,7 @@ def test_a_request_and_its_response_are_one_conversation() -> None:
         ("mcp_1", "reserve", {"shelf": 4}, UNSET, "error", "desk closed"),
     ]
     assert (model.calls or ())[1].result_state == "absent"
-    assert (model.conversation_id, model.coverage.transcript.state) == ("resp_1", "present")
+    assert ((model.metadata or {})["id"], model.coverage.transcript.state) == ("resp_1", "present")
     assert (model.sources[0].records, model.sources[0].records_read) == (7, 7)
 
 

@@ -26,6 +26,7 @@ from averment.evidence.readers.messages import (
     finish,
     keep,
     limit_history,
+    nothing_in,
     part_text,
     result_of,
     text_of,
@@ -172,6 +173,9 @@ def _read_body(part: Part, dialogue: Dialogue, draft: Draft) -> None:
     response = part.at("response") if isinstance(value.get("response"), dict) else part
     requested = "messages" in request.value
     replied = "content" in response.value
+    if not requested and not replied:
+        nothing_in(part, draft, "`messages`, or the `content` of a response")
+        return
     records = read_count = 0
     shows_tools = isinstance(request.value.get("tools"), list)
     prompt(request, dialogue, draft)
@@ -185,9 +189,7 @@ def _read_body(part: Part, dialogue: Dialogue, draft: Draft) -> None:
         records += 1
         read_count += reply(response, dialogue, draft)
     for body in (request, response, part):
-        keep(draft, body.value, (*_KEPT, "metadata"))
-        if type(body.value.get("id")) is str:
-            draft.conversation_id = body.value["id"]
+        keep(draft, body.value, (*_KEPT, "metadata", "id"))
     draft.drop_rest(value, _RECORD_KEYS | {*_KEPT}, part.loc())
     shows_tools = shows_tools or not requested
     _finish(dialogue, draft, shows_tools=shows_tools, requested=requested, replied=replied)

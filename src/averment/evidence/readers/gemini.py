@@ -19,7 +19,7 @@ from msgspec import UNSET
 from averment.evidence.draft import Draft, Part, kind_of
 from averment.evidence.model import ToolCallStatus
 from averment.evidence.readers.dialogue import Dialogue
-from averment.evidence.readers.messages import Limits, finish, keep, limit_history, text_of
+from averment.evidence.readers.messages import Limits, finish, keep, limit_history, nothing_in, text_of
 from averment.evidence.readers.transcript import role_of
 
 __all__ = ["LIMITS", "assembled", "converse", "fits", "prompt", "read", "reply"]
@@ -55,9 +55,22 @@ def fits(value: Any) -> str | None:
         return None
     if _is_contents(value) and all("role" in item for item in value[:_TRIED]):
         return "its items have a role and `parts`"
-    if all(isinstance(item, dict) and _has_candidates(item) for item in value[:5]) and len(value) > 1:
+    if _is_chunks(value):
         return "its items are chunks with `candidates`"
     return None
+
+
+def _is_chunks(value: list[Any]) -> bool:
+    """Whether this is one streamed response, and not several whole ones: those end, each with an id of its own."""
+    if len(value) < 2 or not all(isinstance(item, dict) and _has_candidates(item) for item in value):
+        return False
+    ids = {str(item.get("responseId", item.get("response_id"))) for item in value}
+    ends = [item for item in value if _reason(item) is not None]
+    return len(ids) == 1 and (ids != {"None"} or len(ends) < 2)
+
+
+def _reason(body: dict[str, Any]) -> Any:
+    return body["candidates"][0].get("finishReason", body["candidates"][0].get("finish_reason"))
 
 
 def _fits_body(value: dict[str, Any]) -> str | None:
@@ -97,7 +110,7 @@ def read(part: Part, draft: Draft) -> None:
     """Read one conversation: contents, a request, a response or both, or the chunks of a response."""
     value = part.value
     dialogue = Dialogue(draft, part)
-    if isinstance(value, list) and value and isinstance(value[0], dict) and "candidates" in value[0]:
+    if isinstance(value, list) and _is_chunks(value):
         body = msgspec.structs.replace(part, value=assembled(value), lines=None)
         count = reply(body, dialogue, draft)
         _finish(dialogue, draft, shows_tools=True, requested=False, replied=True)
@@ -124,6 +137,9 @@ def _read_body(part: Part, dialogue: Dialogue, draft: Draft) -> None:
     request = part.at("request") if isinstance(value.get("request"), dict) else part
     response = part.at("response") if isinstance(value.get("response"), dict) else part
     requested, replied = "contents" in request.value, "candidates" in response.value
+    if not requested and not replied:
+        nothing_in(part, draft, "`contents` or `candidates`")
+        return
     prompt(request, dialogue, draft)
     records = count = 0
     if requested:
@@ -134,10 +150,7 @@ def _read_body(part: Part, dialogue: Dialogue, draft: Draft) -> None:
         count += reply(response, dialogue, draft)
         records += 1
     for body in (request, response, part):
-        keep(draft, body.value, (*_KEPT, "metadata"))
-        own = body.value.get("responseId", body.value.get("response_id"))
-        if type(own) is str:
-            draft.conversation_id = own
+        keep(draft, body.value, (*_KEPT, "metadata", "responseId", "response_id"))
     draft.drop_rest(value, _RECORD_KEYS | {*_KEPT}, part.loc())
     offers = isinstance(request.value.get("tools"), list) or not requested
     _finish(dialogue, draft, shows_tools=offers, requested=requested, replied=replied)

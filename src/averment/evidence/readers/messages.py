@@ -11,10 +11,20 @@ from typing import Any
 
 import msgspec
 
-from averment.evidence.draft import Draft, kind_of
+from averment.evidence.draft import Draft, Part, kind_of
 from averment.evidence.readers.dialogue import Dialogue
 
-__all__ = ["Limits", "finish", "keep", "limit_history", "part_text", "result_of", "text_of", "text_or_none"]
+__all__ = [
+    "Limits",
+    "finish",
+    "keep",
+    "limit_history",
+    "nothing_in",
+    "part_text",
+    "result_of",
+    "text_of",
+    "text_or_none",
+]
 
 _TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal", "summary_text", "plain_text"})
 _KINDS = {
@@ -155,6 +165,14 @@ def _finish(draft: Draft, limits: Limits, *, shows_tools: bool, is_last_word: bo
 _SHOWN = frozenset({"present", "partial"})
 _LOSSES = frozenset({"message_unreadable", "calls_unreadable", "stream_cut"})
 """Notes of something that may have held turns or calls."""
+
+
+def nothing_in(part: Part, draft: Draft, expected: str) -> None:
+    """Refuse an object in which nothing of the format stands."""
+    found = "an object without any of them"
+    draft.problems.append(
+        part.problem("no_messages", "there are no messages in this", expected=expected, found=found)
+    )
 
 
 def limit_history(draft: Draft, reason: str, how: str) -> None:

@@ -22,6 +22,7 @@ from averment.evidence.readers.messages import (
     finish,
     keep,
     limit_history,
+    nothing_in,
     result_of,
     text_or_none,
 )
@@ -111,7 +112,7 @@ def _fits_body(value: dict[str, Any]) -> str | None:
         return None
     choices = value.get("choices")
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-        message = choices[0].get("message", choices[0].get("delta"))
+        message = choices[0].get("message")
         if isinstance(message, dict) and (value.get("object") is not None or "role" in message):
             return "it has `choices` with messages"
     if "messages" in value:
@@ -180,7 +181,12 @@ def _is_like_record(item: Any) -> bool:
 
 
 def _is_chunks(value: list[Any]) -> bool:
-    return all(isinstance(item, dict) and item.get("object") == _CHUNK for item in value[:_TRIED])
+    """Whether this is one streamed response; a log of several can't be told apart by their messages."""
+    if not all(isinstance(item, dict) and item.get("object") == _CHUNK for item in value[:_TRIED]):
+        return False
+    return (
+        len({own for item in value if isinstance(item, dict) and isinstance(own := item.get("id"), str)}) < 2
+    )
 
 
 def _has_foreign_tools(tools: Any) -> bool:
@@ -256,6 +262,9 @@ def _read_body(part: Part, dialogue: Dialogue, draft: Draft) -> None:
     records = read_count = 0
     shows_tools = any(isinstance(request.value.get(key), list) for key in ("tools", "functions"))
     requested, replied = "messages" in request.value, "choices" in response.value
+    if not requested and not replied:
+        nothing_in(part, draft, "`messages` or `choices`")
+        return
     if requested:
         messages = request.at("messages")
         read_count += converse(messages, dialogue, draft)
@@ -270,9 +279,12 @@ def _read_body(part: Part, dialogue: Dialogue, draft: Draft) -> None:
     if isinstance(value.get("metadata"), dict):
         draft.metadata = (draft.metadata or {}) | value["metadata"]
     keep(draft, value, ("index",))
-    own = response.value.get("id")
-    if type(own) is str:
-        draft.conversation_id = own
+    if requested and value.get("object") is None and type(value.get("id")) is str:
+        draft.conversation_id = value[
+            "id"
+        ]  # a record's own; that of a response is one of many in a conversation
+    elif replied:
+        keep(draft, response.value, ("id",))
     draft.drop_rest(value, _RECORD_KEYS | {*_KEPT, "index"}, part.loc())
     _finish(dialogue, draft, shows_tools=shows_tools or not requested, requested=requested, replied=replied)
     draft.account(part.source, records=records, read=read_count)

@@ -20,7 +20,7 @@ import msgspec
 from averment.evidence.draft import Draft, Part, kind_of
 from averment.evidence.readers import codex_sessions
 from averment.evidence.readers.dialogue import Dialogue
-from averment.evidence.readers.messages import Limits, finish, keep, limit_history
+from averment.evidence.readers.messages import Limits, finish, keep, limit_history, nothing_in
 from averment.evidence.readers.response_items import Items, is_items
 
 __all__ = ["LIMITS", "assembled", "converse", "fits", "prompt", "read", "reply"]
@@ -132,6 +132,9 @@ def _read_body(part: Part, dialogue: Dialogue, draft: Draft) -> None:
     request = part.at("request") if isinstance(value.get("request"), dict) else part
     response = part.at("response") if isinstance(value.get("response"), dict) else part
     requested, replied = "input" in request.value, "output" in response.value
+    if not requested and not replied:
+        nothing_in(part, draft, "`input` or `output`")
+        return
     prompt(request if request.value.get("instructions") else response, dialogue, draft)
     records, count, shows_tools, refers = 0, 0, False, False
     if requested:
@@ -144,9 +147,11 @@ def _read_body(part: Part, dialogue: Dialogue, draft: Draft) -> None:
         count += reply(response, dialogue, draft)
         records += len(response.value["output"]) if isinstance(response.value["output"], list) else 1
     for body in (request, response, part):
-        keep(draft, body.value, (*_KEPT, "metadata"))
-        if type(body.value.get("id")) is str:
-            draft.conversation_id = body.value["id"]
+        keep(draft, body.value, (*_KEPT, "metadata", "id"))
+        conversation = body.value.get("conversation")
+        own = conversation.get("id") if isinstance(conversation, dict) else conversation
+        if type(own) is str:
+            draft.conversation_id = own
     draft.drop_rest(value, _RECORD_KEYS | {*_KEPT}, part.loc())
     offers = isinstance(request.value.get("tools"), list) or isinstance(response.value.get("tools"), list)
     _finish(dialogue, draft, shows_tools=shows_tools or offers or replied, replied=replied)
