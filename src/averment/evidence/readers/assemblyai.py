@@ -51,9 +51,8 @@ def read(part: Part, draft: Draft) -> None:
         draft.conversation_id = value["id"]
     simple = {key: each for key, each in value.items() if type(each) in (str, int, float, bool)}
     draft.metadata = {key: each for key, each in simple.items() if key not in _READ | _SECRET}
-    for key, each in value.items():
-        if each not in ([], {}):
-            draft.drop_rest({key: each}, _READ | draft.metadata.keys(), part.loc())
+    others = {key: each for key, each in value.items() if each not in ([], {})}
+    draft.drop_rest(others, _READ | draft.metadata.keys(), part.loc())
     speech = Speech(part, draft)
     utterances, words, text = value.get("utterances"), value.get("words"), value.get("text")
     records = read = 1
