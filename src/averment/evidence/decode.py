@@ -27,7 +27,7 @@ _SUBTITLES = re.compile(
     rb"|\d{1,10}[ \t]*\r?\n\d\d:\d\d:\d\d[,.]\d{3}[ \t]*-->"
     rb"|\d:\d\d:\d\d\.\d{3},\d:\d\d:\d\d\.\d{3}[ \t]*\r?\n)"
 )
-_CASSETTE = re.compile(rb"^interactions[ \t]*:", re.MULTILINE)
+_CASSETTE = re.compile(rb"^(?:http_)?interactions[ \t]*:", re.MULTILINE)
 _CONVERT = "Check the file; what is no JSON in UTF-8 must be converted to a conversation record first."
 
 

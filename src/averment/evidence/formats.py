@@ -97,7 +97,7 @@ _ALL = (
     _format(
         "openai_responses",
         "OpenAI Responses items, and Codex sessions",
-        *("type", "object", "output", "input", "payload", "request"),
+        *("type", "role", "object", "output", "input", "payload", "request"),
     ),
     _format("gemini", "Gemini contents", "role", "parts", "contents", "candidates", "request"),
     _format(
@@ -162,7 +162,7 @@ _ALL = (
     ),
     _format("subtitles", "WebVTT, SRT and SBV", TEXT),
     _format("har", "HAR archives", "log"),
-    _format("vcr", "VCR cassettes", "interactions"),
+    _format("vcr", "VCR cassettes", "interactions", "http_interactions"),
     _format(
         "mcp",
         "MCP JSON-RPC logs",

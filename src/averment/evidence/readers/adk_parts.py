@@ -125,6 +125,7 @@ class Contents:
                 end_ns=time,
                 clock=None if time is None else "epoch",
                 fields={"from": author, **({"to": to} if isinstance(to, str) else {})},
+                seq=self.dialogue.place(),
                 loc=loc,
             )
         )

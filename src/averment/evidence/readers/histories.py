@@ -11,7 +11,7 @@ execution tells counts before what the messages repeat of it.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -83,14 +83,12 @@ class Recorder(Dialogue):
 
     def request(self, name: Any, arguments: Any, loc: str, **fields: Any) -> None:
         """Write down a request."""
-        own = fields.get("own")
-        key = (type(own), own) if own not in (None, "") else (str(name), spelled(arguments))
+        key: tuple[Any, ...] = _id_of(fields) or (str(name), spelled(arguments))
         self._add("request", (name, arguments, loc), fields, key)
 
     def answer(self, result: Any, loc: str, **fields: Any) -> None:
         """Write down an answer."""
-        own = fields.get("own")
-        key = (type(own), own) if own not in (None, "") else (str(fields.get("name")), spelled(result))
+        key: tuple[Any, ...] = _id_of(fields) or (str(fields.get("name")), spelled(result))
         self._add("answer", (result, loc), fields, key)
 
     def _add(self, verb: str, args: tuple[Any, ...], fields: dict[str, Any], key: tuple[Any, ...]) -> None:
@@ -106,6 +104,7 @@ class Histories:
         self._part = part
         self._seen: Counter[tuple[Any, ...]] = Counter()
         self._chunks: list[tuple[int | None, list[_Deed]]] = []
+        self._nameless: dict[tuple[Any, ...], deque[_Deed]] = {}
         self._told: set[tuple[str, str]] = set()
         self.turns = 0
         """How many different turns there are."""
@@ -125,6 +124,7 @@ class Histories:
         given: int,
         start_ns: int | None = None,
         end_ns: int | None = None,
+        mark: Callable[[int], None] | None = None,
     ) -> None:
         """Unite a sequence with those before it.
 
@@ -134,22 +134,42 @@ class Histories:
             given: how many of its deeds the model was given; the others it gave, in the time that the call took.
             start_ns: when the call began, since 1970.
             end_ns: when it ended.
+            mark: what to tell the place that the call itself has in the order of all that happened.
         """
         counted: Counter[tuple[Any, ...]] = Counter()
         new = []
         for index, deed in enumerate(recorder.deeds):
+            if mark is not None and index == given:
+                new.append(_Deed("mark", (mark,), {}, (), False))
+                mark = None
             counted[deed.key] += 1
-            if counted[deed.key] <= self._seen[deed.key]:
+            if counted[deed.key] <= self._seen[deed.key] or self._names_one(deed):
                 continue
+            if deed.verb == "request" and _id_of(deed.fields) is None:
+                self._nameless.setdefault(deed.key, deque()).append(deed)
             self._seen[deed.key] = counted[deed.key]
             if deed.verb == "turn":
                 self.turns += 1
                 if index >= given and start_ns is not None:
                     deed.fields |= {"start_ns": start_ns, "end_ns": end_ns, "clock": "epoch"}
             new.append(deed)
+        if mark is not None:
+            new.append(_Deed("mark", (mark,), {}, (), False))
         self.replies = len(recorder.deeds) - given
         self._chunks.append((start_ns, new))
         self._keep_notes(scratch)
+
+    def _names_one(self, deed: _Deed) -> bool:
+        """Whether this is a request that had no id when it was made: clients give it one in the history."""
+        own = _id_of(deed.fields)
+        if deed.verb != "request" or own is None or deed.key in self._seen:
+            return False
+        waiting = self._nameless.get(("request", str(deed.args[0]), spelled(deed.args[1])))
+        if not waiting:
+            return False
+        waiting.popleft().fields["own"] = deed.fields["own"]
+        self._seen[deed.key] = 1
+        return True
 
     def _keep_notes(self, scratch: Draft) -> None:
         self._draft.nesting = max(self._draft.nesting, scratch.nesting)
@@ -178,6 +198,9 @@ class Histories:
                 dialogue.request(deed.name, deed.arguments, deed.loc, own=own)
                 _answer(dialogue, deed, own)
                 continue
+            if deed.verb == "mark":
+                deed.args[0](dialogue.place())
+                continue
             if deed.steps:
                 dialogue.step()
             own = deed.fields.get("own")
@@ -187,7 +210,7 @@ class Histories:
                 all_shown = False
                 dialogue.answer(*deed.args, **deed.fields)
             elif deed.verb == "request":
-                if deed.execution is not None and own in (None, ""):
+                if deed.execution is not None and _id_of(deed.fields) is None:
                     own = f"c_{number}"  # for the pairing alone: it stands for no id
                 dialogue.request(*deed.args, **{**deed.fields, "own": own})
                 if deed.execution is not None:
@@ -205,8 +228,8 @@ class Histories:
             for deed in chunk:
                 if deed.verb == "request":
                     name, arguments, _ = deed.args
-                    own = deed.fields.get("own")
-                    by_id.setdefault((type(own), own), deque()).append(deed)
+                    if (own := _id_of(deed.fields)) is not None:
+                        by_id.setdefault(own, deque()).append(deed)
                     by_call.setdefault((str(name), spelled(arguments)), deque()).append(deed)
                     by_name.setdefault(str(name), deque()).append(deed)
         loose = []
@@ -233,12 +256,12 @@ class _Shown:
         self._left: Counter[str] = Counter()
         for deed in deeds:
             self._left[str(deed.args[0])] += 1
-            if (own := _id_of(deed)) is not None:
+            if (own := _id_of(deed.fields)) is not None:
                 self._names[own] = str(deed.args[0])
 
     def takes(self, answer: _Deed) -> bool:
         """Whether an answer is to such a call: by its id, else by its name, else as any of them."""
-        own, name = _id_of(answer), answer.fields.get("name")
+        own, name = _id_of(answer.fields), answer.fields.get("name")
         if own is not None:
             found = self._names.get(own)
         elif name is not None:
@@ -250,9 +273,10 @@ class _Shown:
         return found is not None
 
 
-def _id_of(deed: _Deed) -> tuple[type, Any] | None:
-    own = deed.fields.get("own")
-    return None if own in (None, "") else (type(own), own)
+def _id_of(fields: dict[str, Any]) -> tuple[type, Any] | None:
+    """The id that a request or an answer names, with its type; None for what can't be one."""
+    own = fields.get("own")
+    return (type(own), own) if type(own) in (str, int) and own != "" else None
 
 
 def _next_open(queue: deque[_Deed] | None) -> _Deed | None:
