@@ -10,6 +10,7 @@ A reader is a module of `readers` with up to three functions:
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -46,18 +47,23 @@ class Format(msgspec.Struct, frozen=True):
 
     def fits(self, value: Any) -> str | None:
         """Why a decoded value is of this format, or None."""
-        why: str | None = import_module(self.module).fits(value)
+        why: str | None = _reader(self.module).fits(value)
         return why
 
     def split(self, part: Part) -> list[Part]:
         """The conversations that a value of this format holds."""
-        split = getattr(import_module(self.module), "split", None)
+        split = getattr(_reader(self.module), "split", None)
         parts: list[Part] = [part] if split is None else split(part)
         return parts
 
     def read(self, part: Part, draft: Draft) -> None:
         """Write one conversation to the draft."""
-        import_module(self.module).read(part, draft)
+        _reader(self.module).read(part, draft)
+
+
+@cache
+def _reader(module: str) -> Any:
+    return import_module(module)
 
 
 _MODULES = {"evidence": "evidence_json"}
@@ -80,7 +86,7 @@ NATIVE = (
 )
 """averment's own shapes and those of the contract. They are loose, so a format with words of its own goes first."""
 
-_ALL = (
+FORMATS = (
     *NATIVE,
     _format("oracle_trace", "an oracle trace: a list of {tool, arguments, result}", "tool", "trace"),
     _format(
@@ -170,9 +176,5 @@ _ALL = (
         whole=False,
     ),
 )
-
-import importlib.util  # noqa: E402 - TEMPORARY: until every reader is there
-
-FORMATS = tuple(form for form in _ALL if importlib.util.find_spec(form.module))
 
 by_name = {each.name: each for each in FORMATS}
