@@ -27,7 +27,7 @@ COMMANDS = {
     "check": "Find every mistake in assertion documents.",
     "kinds": "What can be asserted: all kinds, or one with its fields.",
     "policies": "Bundled policies: all of them, or the text of one.",
-    "schema": "JSON Schemas of documents, envelopes and evidence.",
+    "schema": "JSON Schemas of documents, envelopes, evidence and mappings.",
     "demo": "Catch an agent that said it issued a refund and never did.",
     "completion": "Print the completion script for a shell.",
 }

@@ -1,6 +1,6 @@
 """`averment schema`.
 
-Print the JSON Schema (2020-12) of assertion documents, envelopes or evidence.
+Print the JSON Schema (2020-12) of assertion documents, envelopes, evidence or mapping files.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["configure", "execute"]
 
 def configure(parser: Parser) -> None:
     """Declares the arguments."""
-    parser.add_argument("name", choices=["document", "envelope", "evidence"], help="whose schema")
+    parser.add_argument("name", choices=["document", "envelope", "evidence", "mapping"], help="whose schema")
 
 
 def execute(args: argparse.Namespace) -> int:

@@ -10,6 +10,7 @@ from averment.assertions import KINDS, kind
 from averment.assertions.base import Status
 from averment.assertions.codes import Code
 from averment.documents.fields import Fields
+from averment.evidence.mapping import mapping_schema
 from averment.evidence.model import EvidenceModel
 
 __all__ = ["schema"]
@@ -18,8 +19,10 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The schema of `document`, `envelope` or `evidence`."""
-    return {"document": _document, "envelope": _envelope, "evidence": _evidence}[name]()
+    """The schema of `document`, `envelope`, `evidence` or `mapping`."""
+    return {"document": _document, "envelope": _envelope, "evidence": _evidence, "mapping": mapping_schema}[
+        name
+    ]()
 
 
 def _document() -> dict[str, Any]:

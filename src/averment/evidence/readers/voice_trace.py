@@ -4,6 +4,8 @@ A span is an open object with a `type`; `start_sec` and `end_sec`, or `time_sec`
 of type `tool_call` is one executed call. File order is trace order, as in the contract: spans are never sorted.
 In these shapes a missing field is missing, not unrecorded: no `arguments` are `{}`.
 
+A file may begin with a line that has a `call_id` and no schema instead, as what hotato ingests from OpenTelemetry does.
+
 Known gaps: times under `attributes` are not read. A `tool_timeout` marks the call before it only when that call has
 neither result nor error of its own; a `tool_retry`, or an `attempt` above 1, names the call that it repeats only when
 that is beyond doubt.
@@ -94,14 +96,14 @@ def _spans_of(part: Part, draft: Draft) -> Part | None:
         part = part.at("spans")
     elif _is_meta(part.value):  # JSONL of one line
         header, part = part.value, msgspec.structs.replace(part, value=[])
-    elif part.lines and _is_meta(part.value[0]):
+    elif part.lines and (_is_meta(part.value[0]) or _is_heading(part.value[0])):
         header, part = (
             part.value[0],
             msgspec.structs.replace(part, value=part.value[1:], lines=part.lines[1:]),
         )
     else:
         return part
-    if header.get("schema") != SCHEMA:
+    if header.get("schema") != SCHEMA and not _is_heading(header):
         expected = f"`{SCHEMA}`"
         draft.problems.append(
             part.problem("wrong_schema", "the trace is of another schema", expected=expected)
@@ -117,6 +119,11 @@ def _spans_of(part: Part, draft: Draft) -> Part | None:
 
 def _is_meta(item: Any) -> bool:
     return isinstance(item, dict) and item.get("_meta") is True
+
+
+def _is_heading(item: Any) -> bool:
+    """Whether this is the first line of the contract's other spelling: `call_id` and `deployment`, without a schema."""
+    return isinstance(item, dict) and "schema" not in item and "type" not in item and "call_id" in item
 
 
 class _Trace:
