@@ -188,6 +188,29 @@ def test_an_agent_s_messages_count_where_those_inside_are_not_shown() -> None:
     assert evidence.model.coverage.transcript.state == "present"
 
 
+def test_a_run_s_messages_stand_around_the_executions_they_speak_of() -> None:
+    """Only the end of the run has a time; what was said before a call was said before it."""
+    gave = [
+        message("assistant", "One moment."),
+        message("assistant", asks("c1", "refund", {"order": 7})),
+        DONE,
+    ]
+    run = {"gen_ai.operation.name": "invoke_agent", "gen_ai.output.messages": json.dumps(gave)}
+    spans = [
+        span(1, "invoke_agent desk", took=9, attributes=run),
+        tool(2, "refund", own="c1", arguments={"order": 7}, result="done", within=1, at=2),
+        tool(3, "notify", result="sent", within=1, at=5),
+    ]
+    evidence = only(*spans)
+    assert flat(evidence) == [
+        ("agent", "One moment."),
+        ("refund", {"order": 7}, "ok"),
+        ("notify", UNSET, "ok"),
+        ("agent", "It is refunded."),
+    ]
+    assert [turn.start_ns for turn in evidence.model.turns or ()] == [None, START + 9 * 10**9]
+
+
 def test_one_model_call_seen_by_three_instrumentations_is_one() -> None:
     """`call_llm` around `generate_content` around `openai.chat`: one model call, its tokens counted once."""
     usage = {"gen_ai.usage.input_tokens": 10, "gen_ai.usage.output_tokens": 2}

@@ -34,6 +34,7 @@ class Call(msgspec.Struct, kw_only=True):
     Attributes:
         at: where it stands among everything else, by time or position.
         span: the index of the span of its execution.
+        ran_at: where that stands among everything else.
         attempt: which attempt it is, where there are several executions of its id.
         repeats: the first of them, for the others.
     """
@@ -46,6 +47,7 @@ class Call(msgspec.Struct, kw_only=True):
     answers: list[Item] = []
     execution: Execution | None = None
     span: int | None = None
+    ran_at: int | None = None
     attempt: int | None = None
     repeats: Call | None = None
 
@@ -83,12 +85,21 @@ class History:
         self._draft = draft
         self._threads: dict[int | None, _Thread] = {}
         self._entries: list[Said | Call] = []
+        self._runs: list[tuple[list[Said | Call], bool]] = []
         self._by_own: dict[str, list[Call]] = {}
         self._waiting: dict[str | None, dict[int, Call]] = {}
         self._alike: dict[tuple[str | None, str], list[Call]] = {}
 
     def in_order(self) -> list[Said | Call]:
-        """All of it, in order."""
+        """All of it, in order; what a whole run says stands before or behind the executions that it speaks of."""
+        for entries, is_new in self._runs:
+            bound: int | None = None
+            for entry in reversed(entries) if is_new else entries:
+                ran_at = entry.ran_at if isinstance(entry, Call) else None
+                if ran_at is not None:
+                    bound = ran_at if bound is None else (min if is_new else max)(bound, ran_at)
+                if bound is not None:
+                    entry.at = (min if is_new else max)(entry.at, bound)
         return sorted(self._entries, key=lambda entry: entry.at)
 
     def hear(
@@ -126,6 +137,7 @@ class History:
         if not is_new:
             until = spoken[-1] if spoken else -1
         local: dict[str, Call] = {}
+        before = len(self._entries)
         for index, item in enumerate(items):
             place = places[index]
             if item.kind == "request":
@@ -146,6 +158,8 @@ class History:
             elif place is None:
                 known = time_ns if index > until else None
                 self._say(thread, item, at, known)
+        if is_whole and asked:
+            self._runs.append((self._entries[before:], is_new))
 
     def _places(self, thread: _Thread, items: list[Item], begun: int) -> list[int | None]:
         """Where each item of a history was said before."""
@@ -224,7 +238,7 @@ class History:
                 call.attempt = len(known) + 1
                 known[0].attempt, call.repeats = 1, known[0]
             self._add(call)
-        call.name = call.name or execution.name
+        call.name, call.ran_at = call.name or execution.name, at
         self._waiting.get(call.name, {}).pop(id(call), None)
         return call
 
