@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -20,10 +20,12 @@ from averment.evidence.detect import Detected, asked, detect, matches, named, re
 from averment.evidence.draft import Draft, Part, place_of, refusal
 from averment.evidence.formats import NATIVE, Format, by_name
 from averment.evidence.model import MAX_BYTES, Source
+from averment.evidence.objects import opened
+from averment.evidence.plain import plain
 from averment.evidence.readers import conversation, state_json, state_sqlite, timing, transcript, voice_trace
 from averment.text import jsontext
 
-__all__ = ["Input", "Reading", "add_parts", "checked", "drafts_of", "read_input"]
+__all__ = ["Input", "Reading", "add_parts", "checked", "drafts_of", "drafts_of_value", "read_input"]
 
 Input = str | os.PathLike[str] | BinaryIO
 """What evidence is read from: the path of a file, or something open for reading bytes, such as standard input."""
@@ -164,16 +166,32 @@ def drafts_of(data: bytes, name: str | None, *, form: Reading | None = None) -> 
     ]
 
 
+def drafts_of_value(value: Any, *, form: Reading | None = None) -> list[Draft]:
+    """The conversations that a Python value holds, JSON values or objects of an SDK; read and not yet finished.
+
+    Args:
+        value: the value; it is copied.
+        form: the name of its format, or a mapping, for a value that is not recognised, or wrongly.
+
+    Raises:
+        EvidenceError: something in it can't be told as a JSON value, or no reader fits it.
+    """
+    copied, nesting = plain(value, opened)
+    return _read(Decoded(copied, nesting, []), _detected(copied, None, form), None, None)
+
+
 def _drafts_of(data: bytes, packed: bytes, name: str | None, form: Reading | None) -> list[Draft]:
     decoded = decode(data, name)
+    return _read(decoded, _detected(decoded.value, name, form), packed, name)
+
+
+def _detected(value: Any, name: str | None, form: Reading | None) -> Detected:
     if form is None:
-        detected = detect(decoded.value, name)
-    else:
-        detected = asked(named(form) if isinstance(form, str) else form, decoded.value)
-    return _read(decoded, detected, packed, name)
+        return detect(value, name)
+    return asked(named(form) if isinstance(form, str) else form, value)
 
 
-def _read(decoded: Decoded, detected: Detected, packed: bytes, name: str | None) -> list[Draft]:
+def _read(decoded: Decoded, detected: Detected, packed: bytes | None, name: str | None) -> list[Draft]:
     whole = Part(decoded.value, file=name, lines=decoded.lines)
     parts = [whole.item(index) for index in range(len(decoded.value))] if detected.several else [whole]
     if detected.several and detected.format not in NATIVE:
@@ -347,12 +365,12 @@ def _refuse_other(key: str, expected: str, decoded: Decoded, name: str) -> None:
         )
 
 
-def _source(source: str, data: bytes, name: str | None, form: str, reader: str) -> Source:
+def _source(source: str, data: bytes | None, name: str | None, form: str, reader: str) -> Source:
     return Source(
         id=source,
         name=None if name is None else os.path.basename(name),
-        sha256=jsontext.sha256(data),
-        bytes=len(data),
+        sha256=None if data is None else jsontext.sha256(data),
+        bytes=None if data is None else len(data),
         format=form,
         reader=reader,
     )

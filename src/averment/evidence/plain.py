@@ -2,11 +2,12 @@
 
 The copy is what makes evidence a record: whatever the caller does to its lists afterwards, the verdict's grounds
 stay as they were. Only JSON's own types are accepted (subclasses are turned into them), because a tuple, a set or a
-date has more than one reading and a guess would become evidence.
+date has more than one reading and a guess would become evidence. Objects of SDKs are opened where the caller says how.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from averment.errors import Problem
@@ -22,13 +23,17 @@ _MAX_BITS = 14_284
 """Integers below this many bits have at most 4300 digits, the longest that JSON text is read with."""
 
 
-def plain(value: Any) -> tuple[Any, int]:
+def plain(value: Any, opened: Callable[[Any], Any] | None = None) -> tuple[Any, int]:
     """A copy of a JSON value that shares no list or mapping with it, and how deep it nests.
+
+    Args:
+        value: the value.
+        opened: gives what an object holds that is no JSON value; the object itself where it can't.
 
     Raises:
         EvidenceError: naming the place and type of everything that is no JSON value, or the limit exceeded.
     """
-    copier = _Copier()
+    copier = _Copier(opened)
     copied = copier.copy(value, ())
     if copier.problems:
         raise refusal(copier.problems)
@@ -36,7 +41,8 @@ def plain(value: Any) -> tuple[Any, int]:
 
 
 class _Copier:
-    def __init__(self) -> None:
+    def __init__(self, opened: Callable[[Any], Any] | None) -> None:
+        self._opened = opened
         self.problems: list[Problem] = []
         self.deepest = 0
         self._left = MAX_VALUES
@@ -57,7 +63,7 @@ class _Copier:
                 item if type(item) is str else self.copy(item, (*path, index), depth + 1)
                 for index, item in enumerate(list.__iter__(value))
             ]
-        return self._scalar(value, path)
+        return self._scalar(value, path, depth)
 
     def _enter(self, path: tuple[str | int, ...], depth: int, size: int) -> None:
         """Stop at a limit: what lies beyond it is not looked at."""
@@ -82,7 +88,7 @@ class _Copier:
         self._refuse(path, "not_json", "a key must be a string", type(key).__name__)
         return ""
 
-    def _scalar(self, value: Any, path: tuple[str | int, ...]) -> Any:
+    def _scalar(self, value: Any, path: tuple[str | int, ...], depth: int) -> Any:
         if isinstance(value, float):
             number = float.__float__(value)
             if number - number == 0:
@@ -97,7 +103,22 @@ class _Copier:
             )
         if isinstance(value, str):
             return str.__str__(value)
+        if self._opened is not None:
+            return self._object(value, path, depth, self._opened)
         mend = "Give a list." if isinstance(value, (tuple, set, frozenset)) else None
+        return self._refuse(path, "not_json", "this is no JSON value", type(value).__name__, mend)
+
+    def _object(
+        self, value: Any, path: tuple[str | int, ...], depth: int, opened: Callable[[Any], Any]
+    ) -> Any:
+        self._enter(path, depth, 1)  # an object may hold another one without end
+        try:
+            shown = opened(value)
+        except Exception:  # noqa: BLE001 - whatever the object's own code does, it can't be opened
+            shown = value
+        if shown is not value:
+            return self.copy(shown, path, depth + 1)
+        mend = "Leave it out, or give it as the JSON values that its SDK writes for it."
         return self._refuse(path, "not_json", "this is no JSON value", type(value).__name__, mend)
 
     def _refuse(

@@ -18,7 +18,7 @@ from averment.evidence import load as files
 from averment.evidence.draft import Draft, Part, refusal
 from averment.evidence.model import EvidenceModel, Note, Source, Span, ToolCall, Turn
 from averment.evidence.plain import plain
-from averment.evidence.readers import conversation
+from averment.evidence.readers import conversation, state_json
 from averment.evidence.times import SECOND, scaled
 from averment.text import jsontext
 
@@ -138,6 +138,39 @@ class Evidence:
         return cls._of(_record_model(record))
 
     @classmethod
+    def from_value(
+        cls,
+        value: Any,
+        *,
+        from_format: files.Reading | None = None,
+        conversation_id: str | None = None,
+        state: Any = None,
+        metadata: Mapping[str, Any] | None = None,
+        labels: Mapping[str, Any] | None = None,
+    ) -> Evidence:
+        """The conversation in a Python value: what a file in any format would hold.
+
+        Objects of SDKs are opened by their fields; `averment.sdk` knows where in them a conversation is.
+
+        Args:
+            value: JSON values, or objects that hold them; copied.
+            from_format: the name of its format, or a mapping; by default it is recognised.
+            conversation_id: its id, whatever the value says.
+            state: records of the systems of record, where the value has none.
+            metadata: facts to add to those that the value has.
+            labels: labels to add.
+
+        Raises:
+            EvidenceError: the value can't be read, holds several conversations, or something that is no JSON value.
+        """
+        draft = _only(files.drafts_of_value(value, form=from_format), None)
+        _add(
+            draft,
+            {"conversation_id": conversation_id, "state": state, "metadata": metadata, "labels": labels},
+        )
+        return cls._of(draft.model())
+
+    @classmethod
     def from_bytes(
         cls, data: bytes, *, name: str | None = None, from_format: files.Reading | None = None
     ) -> Evidence:
@@ -255,6 +288,34 @@ def _record_model(record: Any) -> EvidenceModel:
     value, draft.nesting = plain(record)
     conversation.read(Part(value), draft)
     return draft.model()
+
+
+def _add(draft: Draft, facts: Mapping[str, Any]) -> None:
+    """Add what the caller knows of a conversation beside what was read of it."""
+    given, nesting = plain({key: _dict(fact) for key, fact in facts.items() if fact is not None})
+    if not given:
+        return
+    draft.nesting = max(draft.nesting, nesting)
+    source = Source(id=draft.next_source(), format="conversation", reader=conversation.__name__)
+    draft.sources.append(source)
+    part = Part(given, source.id)
+    if "state" in given and draft.states is not None:
+        draft.problems.append(
+            part.problem("given_twice", "the conversation has a state already", mend="Leave out one state.")
+        )
+    elif "state" in given:
+        state_json.read(part.at("state"), draft)
+    rest = Draft()
+    conversation.read(Part({key: fact for key, fact in given.items() if key != "state"}, source.id), rest)
+    draft.problems += rest.problems
+    draft.conversation_id = rest.conversation_id or draft.conversation_id
+    for name in ("metadata", "labels"):
+        if getattr(rest, name) is not None:
+            setattr(draft, name, (getattr(draft, name) or {}) | getattr(rest, name))
+
+
+def _dict(fact: Any) -> Any:
+    return dict(fact) if isinstance(fact, Mapping) else fact
 
 
 def _only(drafts: list[Draft], name: str | None) -> Draft:
