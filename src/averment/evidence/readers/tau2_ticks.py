@@ -86,11 +86,8 @@ class Ticks:
             self._draft.limit("transcript", "absent", _NO_TEXT, _HOW_TEXT)
         if not self._has_calls:
             self._draft.calls = None
-            for channel in ("requests", "results", "errors"):
+            for channel in ("requests", "executions", "results", "errors"):
                 self._draft.limit(channel, "absent", _NO_CALLS, _HOW_CALLS)
-            self._draft.limit(
-                "executions", "partial", _NO_CALLS, _HOW_CALLS
-            )  # of the trace, the end is known
         self._draft.account(self._part.source, records=len(ticks), read=read)
 
     def _read_tick(self, index: int, tick: dict[str, Any], loc: str) -> None:
