@@ -184,7 +184,8 @@ class _Messages:
         is_agent = role_of(named) == "agent"
         if is_agent:
             self._dialogue.step()
-        self._content(content, named, loc, own=item.get("id"))
+        key = "parts" if isinstance(parts, list) else "content" if "content" in item else "text"
+        self._content(content, named, loc, key, own=item.get("id"))
         calls = item.get("tool_calls")
         legacy = item.get("function_call")
         for index, call in enumerate(calls if isinstance(calls, list) else []):
@@ -218,13 +219,13 @@ class _Messages:
             for part in content
         )
 
-    def _content(self, content: Any, role: str | None, loc: str, own: Any) -> None:
+    def _content(self, content: Any, role: str | None, loc: str, key: str, own: Any) -> None:
         """The texts of a message as one turn, and the calls and answers among its parts."""
         parts = content if isinstance(content, list) else [content]
         texts = []
         others = []
         for index, part in enumerate(parts):
-            place = f"{loc}.content[{index}]" if isinstance(content, list) else f"{loc}.content"
+            place = f"{loc}.{key}[{index}]" if isinstance(content, list) else f"{loc}.{key}"
             kind = part.get("type") if isinstance(part, dict) else None
             if isinstance(part, dict) and (inner := self._google(part)) is not None:
                 others.append((inner, place))

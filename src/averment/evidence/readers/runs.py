@@ -135,7 +135,7 @@ class _Trace:
     def _wrapper_of(self, run: Run, wrappers: set[str]) -> Run | None:
         """The nearest model call around this one that has not been read."""
         seen: set[str] = set()
-        above = self._by_id.get(run.parent or "")
+        above = self._by_id.get(run.parent or "") if wrappers else None
         while above is not None and above.id not in seen and len(seen) < _MAX_ABOVE:
             if above.id in wrappers:
                 return above
