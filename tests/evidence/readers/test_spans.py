@@ -593,6 +593,37 @@ def test_a_span_exported_twice_counts_once() -> None:
     assert [call.status for call in differs.calls or ()] == ["error"]
 
 
+def test_parents_that_are_missing_leave_executions_open(judge: Judge) -> None:
+    """One may be in another service, where the trace begins; with several, spans are missing."""
+    absent = {"kind": "tool_call", "name": "cancel", "absent": True}
+    elsewhere = span(9, "x", within=77, at=8)
+    assert judge(absent, only(*refund()))["status"] == "PASS"
+    assert judge(absent, only(*refund(), elsewhere))["status"] == "PASS"
+    gappy = only(*refund(), elsewhere, span(10, "y", within=78, at=8))
+    assert "spans_missing" in {note.code for note in gappy.model.notes}
+    result = judge(absent, gappy)
+    assert (result["status"], result["evidence_gap"]["channel"]) == ("INCONCLUSIVE", "executions")
+
+
+def test_clocks_of_two_hosts_that_differ_are_noted() -> None:
+    """A child that starts before its parent, on another host."""
+    hosts = [{"attributes": {"host.name": name}} for name in ("a", "b")]
+    spans = [
+        span(1, "agent", at=1, took=5, resource=hosts[0]),
+        tool(2, "refund", within=1, resource=hosts[1]),
+    ]
+    assert [note.code for note in only(*spans).model.notes] == ["clocks_differ"]
+
+
+def test_a_user_s_text_without_a_place_leaves_the_transcript_open() -> None:
+    """It stands in a history in front of what was said before, and nobody saw it said."""
+    hi, what = message("user", "Hi."), message("assistant", "Yes?")
+    spans = [chat(1, [hi], [what]), chat(2, [hi, message("user", "(late)"), what, ASK], [DONE], at=2)]
+    model = only(*spans).model
+    assert [note.code for note in model.notes] == ["history_differs"]
+    assert model.coverage.transcript.state == "partial"
+
+
 def test_spans_that_are_inside_each_other_are_read_all_the_same() -> None:
     """A loop of parents, as only a broken export has it."""
     model = only(span(1, "a", within=2), span(2, "b", within=1), tool(3, "refund", within=3)).model

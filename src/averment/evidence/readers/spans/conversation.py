@@ -78,13 +78,15 @@ class _Trace:
         self._readings = [interpret(record, draft) for record in self._records]
         self._tree.relate(self._readings)
         self._history = History(draft)
+        self._skewed: str | None = None
 
     def read(self) -> None:
         self._said()
         executed = self._executed()
         self._write(executed)
         self._write_spans()
-        Coverage(self._draft, self._conversation, self._tree, self._readings, executed).tell()
+        coverage = Coverage(self._draft, self._conversation, self._tree, self._readings)
+        coverage.tell(has_executions=bool(executed), unplaced=self._history.unplaced)
         self._draft.metadata = facts(self._tree, self._readings)
 
     def _said(self) -> None:
@@ -106,8 +108,8 @@ class _Trace:
                 items, at=at, time_ns=time, trace=record.trace_id, tool=tool, is_new=is_new, is_whole=is_whole
             )
 
-    def _executed(self) -> list[tuple[int, Call]]:
-        """Every execution with the call that it is, by the index of its span."""
+    def _executed(self) -> list[Call]:
+        """The call of every execution."""
         executed = []
         for index, reading in enumerate(self._readings):
             execution = reading.execution
@@ -120,10 +122,10 @@ class _Trace:
             at = (self._records[index].start_ns or 0) if self._tree.is_timed else index
             call = self._history.execute(execution, at, self._records[index].loc)
             call.execution, call.span = execution, index
-            executed.append((index, call))
+            executed.append(call)
         return executed
 
-    def _write(self, executed: list[tuple[int, Call]]) -> None:
+    def _write(self, executed: list[Call]) -> None:
         dialogue = Dialogue(self._draft, self._part)
         calls = []
         for entry in self._history.in_order():
@@ -238,6 +240,7 @@ class _Trace:
             same = self._tree.same_as[index]
             if record.start_ns is not None and record.end_ns is not None and record.end_ns < record.start_ns:
                 self._draft.note("ends_before_start", record.loc, "the span ends before it starts")
+            self._skewed = self._skewed or self._is_skewed(index)
             fields: dict[str, Any] = {
                 "trace_id": record.trace_id,
                 "span_id": record.span_id,
@@ -270,6 +273,18 @@ class _Trace:
                 )
             )
         self._draft.spans = spans
+        if self._skewed is not None:
+            detail = "a span starts before the one around it, which another host wrote: their clocks differ"
+            self._draft.note("clocks_differ", self._skewed, detail)
+
+    def _is_skewed(self, index: int) -> str | None:
+        """Where a span stands that starts before the one around it, when that is of another resource."""
+        record, up = self._records[index], self._tree.parent[index]
+        if up is None or record.start_ns is None:
+            return None
+        around = self._records[up]
+        is_earlier = around.start_ns is not None and record.start_ns < around.start_ns
+        return record.loc if is_earlier and record.resource != around.resource else None
 
     def _name(self, index: int) -> str:
         execution = self._readings[index].execution

@@ -11,7 +11,6 @@ from averment.evidence.draft import Draft
 from averment.evidence.model import CoverageState
 from averment.evidence.readers.spans.conventions import Reading, how_to_record
 from averment.evidence.readers.spans.conventions.messages import UNREAD_REQUEST
-from averment.evidence.readers.spans.history import Call
 from averment.evidence.readers.spans.record import SpanRecord
 from averment.evidence.readers.spans.sessions import Conversation
 from averment.evidence.readers.spans.tree import Tree
@@ -20,6 +19,7 @@ __all__ = ["Coverage"]
 
 _HOW_TOOLS = "Instrument the tools as well, so that each execution has a span of its own (`execute_tool`)."
 _HOW_MODELS = "Instrument the model's client or the agent's framework, with the content of messages."
+_HOW_WHOLE = "Export whole traces, of every service, without sampling or filtering spans."
 _HOW_LIMITS = (
     "Raise OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT, OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT and OTEL_SPAN_EVENT_COUNT_LIMIT in the "
     "agent's process."
@@ -35,13 +35,11 @@ class Coverage:
         conversation: Conversation,
         tree: Tree,
         readings: Sequence[Reading],
-        executed: Sequence[tuple[int, Call]],
     ) -> None:
         self._draft = draft
         self._conversation = conversation
         self._tree = tree
         self._readings = readings
-        self._executed = executed
         self._how = how_to_record(tree.records)
         self._models = [
             index
@@ -49,13 +47,24 @@ class Coverage:
             if reading.kind == "llm" and tree.same_as[index] is None
         ]
 
-    def tell(self) -> None:
-        """Write it to the draft."""
+    def tell(self, *, has_executions: bool, unplaced: int) -> None:
+        """Write it to the draft.
+
+        Args:
+            has_executions: whether a span is of a tool's execution.
+            unplaced: how many of the user's texts stand in histories at no place that could be told.
+        """
         self._messages()
-        self._executions()
+        if unplaced:
+            reason = (
+                f"{unplaced} texts of the user stand in histories, and were not said before what follows them"
+            )
+            self._limit("partial", reason, _HOW_MODELS, "transcript")
+        self._executions(has_executions=has_executions)
         self._arguments()
         self._cut()
         self._events()
+        self._missing()
         left = self._conversation.left_out
         if left:
             detail = f"{left} spans of traces in which no model, agent or tool is at work are not read"
@@ -90,10 +99,10 @@ class Coverage:
             )
             self._limit("partial", reason, self._how, "transcript", "requests")
 
-    def _executions(self) -> None:
+    def _executions(self, *, has_executions: bool) -> None:
         draft = self._draft
         calls = draft.calls or ()
-        if not self._executed:
+        if not has_executions:
             answered = [call for call in calls if call.status not in ("requested", "unanswered")]
             reason = "the trace holds no span of a tool's execution"
             if not answered:
@@ -121,6 +130,21 @@ class Coverage:
         if missing:
             reason = f"{len(missing)} of {len(self._draft.calls or ())} calls are recorded without arguments"
             self._limit("partial", reason, self._how, "arguments")
+
+    def _missing(self) -> None:
+        """Each trace may begin in another service; more spans that are named as parents should be in the file."""
+        tree = self._tree
+        named: dict[str, set[str]] = {}
+        for record, parent in zip(tree.records, tree.parent, strict=True):
+            if record.parent_id and parent is None:
+                named.setdefault(record.trace_id, set()).add(record.parent_id)
+        missing = sum(len(parents) for parents in named.values() if len(parents) > 1)
+        if missing:
+            reason = f"{missing} spans that others name as their parents are not in the file"
+            self._draft.note("spans_missing", tree.records[0].loc, reason)
+            for channel in ("executions", "http"):
+                if self._draft.coverage[channel].state in ("present", "empty"):
+                    self._limit("partial", reason, _HOW_WHOLE, channel)
 
     def _cut(self) -> None:
         """Exporters that reached a limit say so, or leave a text that ends in the middle."""
@@ -162,6 +186,9 @@ _EVENTS = (
 )
 
 _SHORTEST_LIMIT = 128
+_DEFINITIONS = ("description", "definitions", "schema", ".parameters", "stacktrace")
+"""How attributes end that hold no content."""
+
 _CUT_MARKS = ("…", "[truncated]", "<truncated>", "...(truncated)", "... (truncated)")
 
 
@@ -179,5 +206,9 @@ def _length_limit(records: Sequence[SpanRecord]) -> int | None:
 
 
 def _ends_early(record: SpanRecord, limit: int | None) -> bool:
-    texts = [value for value in record.attrs.values() if type(value) is str and len(value) >= _SHORTEST_LIMIT]
+    texts = [
+        value
+        for key, value in record.attrs.items()
+        if type(value) is str and len(value) >= _SHORTEST_LIMIT and not key.endswith(_DEFINITIONS)
+    ]
     return any(len(text) == limit or text.endswith(_CUT_MARKS) for text in texts)

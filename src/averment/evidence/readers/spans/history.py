@@ -20,6 +20,10 @@ from averment.evidence.readers.spans.conventions.messages import Item, fingerpri
 __all__ = ["Call", "History", "Said"]
 
 
+_MOST_ANSWERS = 4
+"""So many different answers to one call are kept; two that differ leave its result open."""
+
+
 class Said(msgspec.Struct):
     """One utterance, and when it was said or first given to a model, where that is known."""
 
@@ -82,6 +86,8 @@ class History:
     """Everything said and called in a conversation."""
 
     def __init__(self, draft: Draft) -> None:
+        self.unplaced = 0
+        """How many texts of the user stand in histories, and at no place that could be told."""
         self._draft = draft
         self._threads: dict[int | None, _Thread] = {}
         self._entries: list[Said | Call] = []
@@ -153,6 +159,7 @@ class History:
                     self._say(thread, item, at, time_ns)
             elif place is None and not is_new and (index < last or (item.role == "agent" and rewritten > 0)):
                 rewritten -= item.role == "agent" and index > last
+                self.unplaced += item.role == "user"
                 detail = "a text in a history was not said before, though what follows it was"
                 self._draft.note("history_differs", item.loc, detail)
             elif place is None:
@@ -212,7 +219,7 @@ class History:
             self._add(call)
             if call.own is None:
                 self._alike.setdefault((item.name, "answered"), []).append(call)
-        if item.key() not in {answer.key() for answer in call.answers[-1:]}:
+        if len(call.answers) < _MOST_ANSWERS and item.key() not in {each.key() for each in call.answers}:
             call.answers.append(item)
 
     def _named(self, item: Item) -> Call | None:
@@ -236,7 +243,7 @@ class History:
             call = Call(name=execution.name, own=own, loc=loc, at=at, answers=[])
             if known:
                 call.attempt = len(known) + 1
-                known[0].attempt, call.repeats = 1, known[0]
+                known[0].attempt, call.repeats, call.value = 1, known[0], known[0].value
             self._add(call)
         call.name, call.ran_at = call.name or execution.name, at
         self._waiting.get(call.name, {}).pop(id(call), None)

@@ -114,6 +114,9 @@ def _events(record: SpanRecord, draft: Draft) -> tuple[list[Item] | None, list[I
             if content is None and type(message.get("message")) is not dict:
                 continue  # content is not captured
             seen = True
+            if event.name == "gen_ai.choice" and message.get("index") not in (None, 0, "0"):
+                draft.drop("another choice of a model than the first", record.loc)
+                continue
             items = items_of([message], record.loc, draft, role)
             (gave if event.name == "gen_ai.choice" else given).extend(items)
     return (given, gave) if seen else (None, None)
