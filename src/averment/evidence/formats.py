@@ -99,6 +99,7 @@ FORMATS = (
         "LangChain and LangGraph messages, and DeepEval traces of them",
         *("type", "lc", "kwargs", "messages", "values", "toolSpans"),
     ),
+    _format("pydantic_ai", "Pydantic AI messages", "kind", "messages"),
     _format("anthropic", "Anthropic messages", "role", "messages", "content", "type", "request"),
     _format(
         "openai_responses",

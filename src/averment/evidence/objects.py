@@ -7,7 +7,7 @@ but a list of base messages writes no field that only the messages of a tool hav
 from __future__ import annotations
 
 from binascii import b2a_base64
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any
 
@@ -59,22 +59,19 @@ def _fields(value: Any, kind: type) -> Any:
         return value.root
     fields = getattr(kind, "__pydantic_fields__", None)
     if isinstance(fields, dict):
-        names = [
-            (name, getattr(field, "serialization_alias", None) or getattr(field, "alias", None) or name)
+        held = vars(value)  # not its attributes, of which those that are deprecated warn
+        named = {
+            getattr(field, "serialization_alias", None) or getattr(field, "alias", None) or name: held[name]
             for name, field in fields.items()
-            if getattr(field, "exclude", None) is not True
-        ]
-        return _held(value, names) | (getattr(value, "__pydantic_extra__", None) or {})
+            if name in held and getattr(field, "exclude", None) is not True
+        }
+        return named | (getattr(value, "__pydantic_extra__", None) or {})
     for key in ("__dataclass_fields__", "__struct_fields__"):
         listed = getattr(kind, key, None)
         if isinstance(listed, (dict, tuple)):
-            return _held(value, [(name, name) for name in listed if not name.startswith("_")])
+            names = [name for name in listed if not name.startswith("_") and hasattr(value, name)]
+            return {name: getattr(value, name) for name in names}
     for name in _WRITERS:
         if callable(getattr(kind, name, None)):
             return getattr(value, name)()
     return value
-
-
-def _held(value: Any, names: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """The fields by the names that they are written by; one that was never set is left out."""
-    return {alias: getattr(value, name) for name, alias in names if hasattr(value, name)}
