@@ -7,22 +7,33 @@ archive of an Inspect log (`.eval`) is one log in many files, and becomes the va
 from __future__ import annotations
 
 import io
+import struct
 import zlib
 from typing import TYPE_CHECKING
 
 from averment.errors import EvidenceError, Problem
 from averment.evidence.model import MAX_BYTES
+from averment.text.shown import printable
 
 if TYPE_CHECKING:
     from zipfile import ZipFile, ZipInfo
 
-__all__ = ["MAX_MEMBERS", "gunzipped", "unzipped"]
+__all__ = ["MAX_GZIP_MEMBERS", "MAX_MEMBERS", "gunzipped", "unzipped"]
 
 MAX_MEMBERS = 10_000
 """How many files one zip archive may hold."""
 
+MAX_GZIP_MEMBERS = 100_000
+"""How many members one gzip file may have; a log that was packed piece by piece has many."""
+
 _STEP = 2**20
+_FED = 2**16
 _GZIP = 31  # zlib's code for a gzip header and the largest window
+_ENTRY = b"PK\x01\x02"
+_PACKED = (b"\x1f\x8b", b"PK\x03\x04")
+_STORED, _DEFLATED = 0, 8
+_OF_FINDER = ("__MACOSX/", ".DS_Store")
+"""What the macOS Finder adds to the archives that it makes: the names of folders, and of files anywhere."""
 
 
 def gunzipped(data: bytes, name: str | None) -> bytes:
@@ -32,23 +43,39 @@ def gunzipped(data: bytes, name: str | None) -> bytes:
         EvidenceError: it is damaged, cut short, or holds more than may be read.
     """
     parts: list[bytes] = []
-    size = 0
-    while data:
+    size = at = members = 0
+    while at < len(data):
+        members += 1
+        if members > MAX_GZIP_MEMBERS:
+            message = f"the gzip file has more than {MAX_GZIP_MEMBERS:,} members"
+            raise EvidenceError(_too_many(message, MAX_GZIP_MEMBERS, name))
         inflater = zlib.decompressobj(_GZIP)
         try:
             while not inflater.eof:
-                part = inflater.decompress(data, _STEP)
-                data = inflater.unconsumed_tail
+                # Fed in pieces: what zlib leaves over, it copies each time.
+                fed = inflater.unconsumed_tail or data[at : at + _FED]
+                if not inflater.unconsumed_tail:
+                    at += len(fed)
+                part = inflater.decompress(fed, _STEP)
                 size += len(part)
                 if size > MAX_BYTES:
                     raise EvidenceError(_too_large(name))
-                if not part and not data and not inflater.eof:
+                if not fed and not part and not inflater.eof:
                     raise EvidenceError(_damaged("the gzip file is cut short", name))
                 parts.append(part)
         except zlib.error:
             raise EvidenceError(_damaged("the gzip file is damaged", name)) from None
-        data = inflater.unused_data.lstrip(b"\0")  # tape drives pad with zeros, and so does gzip accept it
+        at -= len(inflater.unused_data)
+        at = _behind_zeros(data, at)
     return _not_packed(b"".join(parts), name)
+
+
+def _behind_zeros(data: bytes, at: int) -> int:
+    """Tape drives pad with zeros, and so does gzip accept it."""
+    while at < len(data) and data[at] == 0:
+        rest = data[at : at + _FED]
+        at += len(rest) - len(rest.lstrip(b"\0"))
+    return at
 
 
 def unzipped(data: bytes, name: str | None) -> list[tuple[str | None, bytes]]:
@@ -59,20 +86,12 @@ def unzipped(data: bytes, name: str | None) -> list[tuple[str | None, bytes]]:
     """
     from zipfile import BadZipFile, ZipFile
 
+    if data.count(_ENTRY) > MAX_MEMBERS:  # before an object is made of each
+        message = f"the zip archive holds more than {MAX_MEMBERS:,} files"
+        raise EvidenceError(_too_many(message, MAX_MEMBERS, name))
     try:
         with ZipFile(io.BytesIO(data)) as archive:
-            members = sorted((each for each in archive.infolist() if not each.is_dir()), key=_filename)
-            if len(members) > MAX_MEMBERS:
-                message = f"the zip archive holds {len(members):,} files"
-                raise EvidenceError(
-                    Problem(
-                        code="too_many_files",
-                        message=message,
-                        file=name,
-                        expected=f"at most {MAX_MEMBERS:,}",
-                        mend="Split it.",
-                    )
-                )
+            members = _files_of(archive, name)
             names = {each.filename for each in members}
             if "header.json" in names:
                 from averment.evidence.readers.inspect import LOG_MEMBERS, log_of
@@ -80,14 +99,22 @@ def unzipped(data: bytes, name: str | None) -> list[tuple[str | None, bytes]]:
                 members = [each for each in members if LOG_MEMBERS.fullmatch(each.filename)]
                 return [(name, log_of(_unpack_all(archive, members, name)))]
             files = _unpack_all(archive, members, name)
-    except (BadZipFile, NotImplementedError, EOFError, zlib.error, ValueError, OSError):
-        raise EvidenceError(
-            _damaged("the zip archive is damaged, or packed in an unusual way", name)
-        ) from None
+    except EvidenceError:  # which is a ValueError
+        raise
+    except (BadZipFile, NotImplementedError, EOFError, struct.error, zlib.error, ValueError, OSError):
+        raise EvidenceError(_damaged("the zip archive is damaged", name)) from None
     if not files:
         raise EvidenceError(Problem(code="empty_input", message="the zip archive holds no file", file=name))
     start = "" if name is None else f"{name}/"
-    return [(start + member, _not_packed(content, start + member)) for member, content in files.items()]
+    shown = {member: start + printable(member) for member in files}  # whoever packed it chose the names
+    return [(shown[member], _not_packed(content, shown[member])) for member, content in files.items()]
+
+
+def _files_of(archive: ZipFile, name: str | None) -> list[ZipInfo]:
+    members = sorted(filter(_is_file, archive.infolist()), key=_filename)
+    if len({each.filename for each in members}) != len(members):
+        raise EvidenceError(_damaged("two files in the zip archive have one name", name))
+    return members
 
 
 def _unpack_all(archive: ZipFile, members: list[ZipInfo], name: str | None) -> dict[str, bytes]:
@@ -97,6 +124,9 @@ def _unpack_all(archive: ZipFile, members: list[ZipInfo], name: str | None) -> d
         if member.flag_bits & 1:
             message, mend = "the zip archive is encrypted", "Unpack it first."
             raise EvidenceError(Problem(code="encrypted_archive", message=message, file=name, mend=mend))
+        if member.compress_type not in (_STORED, _DEFLATED):
+            message, mend = "the zip archive is packed in an unusual way", "Pack it with plain `zip`."
+            raise EvidenceError(Problem(code="unusual_archive", message=message, file=name, mend=mend))
         with archive.open(member) as file:
             content = file.read(MAX_BYTES + 1 - size)
         size += len(content)
@@ -106,12 +136,21 @@ def _unpack_all(archive: ZipFile, members: list[ZipInfo], name: str | None) -> d
     return files
 
 
+def _is_file(member: ZipInfo) -> bool:
+    folder, file = _OF_FINDER
+    return not (
+        member.filename.endswith("/")
+        or member.filename.startswith(folder)
+        or member.filename.rpartition("/")[2] == file
+    )
+
+
 def _filename(member: ZipInfo) -> str:
     return member.filename
 
 
 def _not_packed(data: bytes, name: str | None) -> bytes:
-    if data.startswith((b"\x1f\x8b", b"PK\x03\x04")):
+    if data.startswith(_PACKED):
         message, mend = "this is an archive inside an archive", "Unpack the outer one first."
         raise EvidenceError(Problem(code="nested_archive", message=message, file=name, mend=mend))
     return data
@@ -119,6 +158,11 @@ def _not_packed(data: bytes, name: str | None) -> bytes:
 
 def _damaged(message: str, name: str | None) -> Problem:
     return Problem(code="damaged_archive", message=message, file=name, mend="Fetch or pack it again.")
+
+
+def _too_many(message: str, limit: int, name: str | None) -> Problem:
+    expected, mend = f"at most {limit:,}", "Unpack it first, and split it."
+    return Problem(code="too_many_files", message=message, file=name, expected=expected, mend=mend)
 
 
 def _too_large(name: str | None) -> Problem:

@@ -15,11 +15,11 @@ from averment.engine.envelope import Envelope, Result
 from averment.evidence.model import EvidenceModel, ToolCall
 from averment.text.jsontext import canonical
 from averment.text.pii import redact
+from averment.text.shown import printable
 
-__all__ = ["call_text", "printable", "render"]
+__all__ = ["call_text", "render"]
 
 _SHOWN = 3
-_QUOTE = 160
 _CODES = {"PASS": "32", "FAIL": "31;1", "INCONCLUSIVE": "33", "dim": "2", "bold": "1"}
 _VERDICTS = {
     0: "the gate says yes",
@@ -57,19 +57,6 @@ def render(
         lines += [*_card(result, premises, document.file_name(index), evidence, paint), ""]
     lines += _tally(envelope, paint)
     return "\n".join(lines) + "\n"
-
-
-def printable(text: str, limit: int = _QUOTE) -> str:
-    """Text from evidence, fit to be shown: redacted, control and direction characters escaped, then cut."""
-    shown = "".join(
-        char
-        if char.isprintable()
-        else f"\\u{ord(char):04x}"
-        if ord(char) < 0x10000
-        else f"\\U{ord(char):08x}"
-        for char in redact(text)[: 4 * limit]
-    )
-    return shown if len(shown) <= limit else shown[: limit - 3] + "..."
 
 
 def _worst_first(results: Sequence[Result]) -> list[int]:
