@@ -6,6 +6,7 @@ hold is bounded before it is unpacked.
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable
 from typing import Any
@@ -13,9 +14,10 @@ from typing import Any
 import msgspec
 
 from averment.errors import EvidenceError, Problem
-from averment.evidence.draft import refusal
+from averment.evidence.draft import MAX_PROBLEMS
 from averment.evidence.readers import state_sqlite
 from averment.text import jsontext
+from averment.text.reading import NotTextError, decode_text
 
 __all__ = ["Decoded", "Odd", "decode", "document_problem", "unpacked"]
 
@@ -28,6 +30,7 @@ _SUBTITLES = re.compile(
     rb"|\d:\d\d:\d\d\.\d{3},\d:\d\d:\d\d\.\d{3}[ \t]*\r?\n)"
 )
 _CASSETTE = re.compile(rb"^(?:http_)?interactions[ \t]*:", re.MULTILINE)
+_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)  # UTF-32 LE begins as UTF-16 LE does
 _CONVERT = "Check the file; what is no JSON in UTF-8 must be converted to a conversation record first."
 
 
@@ -57,7 +60,7 @@ def unpacked(data: bytes, name: str | None) -> list[tuple[str | None, bytes]]:
         from averment.evidence.archives import gunzipped
 
         return [(name, gunzipped(data, name))]
-    if data.startswith(b"PK\x03\x04"):
+    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         from averment.evidence.archives import unzipped
 
         return unzipped(data, name)
@@ -85,17 +88,28 @@ def decode(data: bytes, name: str | None) -> Decoded:
         text = jsontext.decode(data)
         return Decoded(text.value, text.nesting, _odd(None, text))
     except jsontext.JSONProblem as problem:
-        if _SUBTITLES.match(data):  # before JSONL: the number of a cue is JSON by itself
+        lined = _by_lines(data)
+        if _SUBTITLES.match(lined):  # before JSON Lines: the numbers of cues are JSON
             return _text(data, name)
-        lines = _json_lines(data, name)
+        lines = _json_lines(lined, name)
         if lines is not None:
             return lines
         for is_meant, read in _OTHERS:
-            if is_meant(data):
+            if is_meant(lined):
                 return read(data, name)
-        if re.search(rb"^assertions[ \t]*:", data, re.MULTILINE):
+        if re.search(rb"^assertions[ \t]*:", lined, re.MULTILINE):
             raise EvidenceError(document_problem(name)) from None
         raise EvidenceError(_json_problem(problem, name, problem.line)) from None
+
+
+def _by_lines(data: bytes) -> bytes:
+    """The bytes, in UTF-8 when a mark says that they are UTF-16 or UTF-32, in which a line end is no single byte."""
+    if not data.startswith(_WIDE):
+        return data
+    try:
+        return decode_text(data)[0].encode()
+    except NotTextError:
+        return data
 
 
 def document_problem(name: str | None) -> Problem:
@@ -110,8 +124,6 @@ def document_problem(name: str | None) -> Problem:
 
 def _text(data: bytes, name: str | None) -> Decoded:
     """Plain text; in another encoding than UTF-8 or one with a byte order mark, its words would be a guess."""
-    from averment.text.reading import NotTextError, decode_text
-
     try:
         text, _, _ = decode_text(data)
     except NotTextError as problem:
@@ -153,7 +165,7 @@ _OTHERS: tuple[tuple[Callable[[bytes], Any], Callable[[bytes, str | None], Decod
     (_CASSETTE.search, _yaml),
     (_looks_like_protobuf, _protobuf),
 )
-"""What is no JSON, and how it is told."""
+"""What else is no JSON, and how it is told."""
 
 
 def _json_lines(data: bytes, name: str | None) -> Decoded | None:
@@ -172,15 +184,20 @@ def _json_lines(data: bytes, name: str | None) -> Decoded | None:
             if not values:
                 return None
             problems.append(_json_problem(problem, name, number))
+            if len(problems) == MAX_PROBLEMS:
+                break
         else:
             values.append(text.value)
             lines.append(number)
             odd += _odd(number, text)
             nesting = max(nesting, text.nesting)
-    if len(values) == 1 and not isinstance(values[0], (dict, list)):
-        return None  # the number of the first cue of a subtitle file
+    if not values or (not isinstance(values[0], (dict, list)) and (problems or len(values) == 1)):
+        return None  # nothing, or text whose first line happens to be a number
+    if len(problems) == MAX_PROBLEMS:
+        message = f"nothing behind line {problems[-1].line:,} was read"
+        problems.append(Problem(code="more_problems", message=message, file=name))
     if problems:
-        raise refusal(problems)
+        raise EvidenceError(problems)
     return Decoded(values, nesting + 1, odd, lines) if len(values) > 1 else None
 
 

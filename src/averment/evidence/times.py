@@ -51,7 +51,7 @@ def scaled(value: Any, unit: int) -> int | None:
 def instant(text: Any) -> int | None:
     """An ISO 8601 date and time (RFC 3339, or without an offset, which is read as UTC), as nanoseconds since 1970.
 
-    None for anything else.
+    A digit beyond the nanosecond is cut. None for anything else.
     """
     found = _ISO.fullmatch(text.strip()) if isinstance(text, str) and len(text) <= 64 else None
     if found is None:
@@ -61,13 +61,16 @@ def instant(text: Any) -> int | None:
     is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     if not (year >= 1 and 1 <= month <= 12 and 1 <= day <= _days_in(month, is_leap=is_leap)):
         return None
-    if hour > 24 or minute > 59 or second > 60 or (hour == 24 and (minute or second)):
+    offset, fraction = _offset(found[8]), int((found[7] or "0").ljust(9, "0")[:9])
+    if minute > 59 or second > 60 or hour > 24 or (hour == 24 and (minute or second or fraction)):
+        return None
+    if offset is None:
         return None
     before = year - 1
     days = before * 365 + before // 4 - before // 100 + before // 400 - _DAYS_BEFORE_1970
     days += _DAYS_BEFORE_MONTH[month - 1] + (is_leap and month > 2) + day - 1
-    seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - _offset(found[8])
-    number = seconds * SECOND + int((found[7] or "0").ljust(9, "0")[:9])
+    seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset
+    number = seconds * SECOND + fraction
     return number if -_LIMIT <= number < _LIMIT else None
 
 
@@ -77,10 +80,13 @@ def _days_in(month: int, *, is_leap: bool) -> int:
     return _DAYS_BEFORE_MONTH[month] - _DAYS_BEFORE_MONTH[month - 1] + (is_leap and month == 2)
 
 
-def _offset(text: str | None) -> int:
-    """Seconds east of UTC."""
+def _offset(text: str | None) -> int | None:
+    """Seconds east of UTC; None for an offset that no clock has."""
     if text is None or text in "Zz":
         return 0
     digits = text[1:].replace(":", "")
-    seconds = int(digits[:2]) * 3_600 + int(digits[2:] or 0) * 60
+    hours, minutes = int(digits[:2]), int(digits[2:] or 0)
+    if hours > 23 or minutes > 59:
+        return None
+    seconds = hours * 3_600 + minutes * 60
     return -seconds if text[0] == "-" else seconds

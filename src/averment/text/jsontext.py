@@ -50,6 +50,7 @@ _digests = count()
 # Strings, to pass over what they hold, and either brackets or integers.
 _STRING = r'"(?:[^"\\]++|\\.)*+"?'
 _BRACKETS = rf"(?s:{_STRING})|[\[{{}}\]]"
+_CUT = re.compile(r"\.|[eE][+-]?|u[0-9a-fA-F]{0,4}")  # a number or an escape without its end
 _INTEGERS = rf"(?s:{_STRING})|[0-9]++(?![.eE])"
 
 
@@ -285,7 +286,11 @@ class _Text:
         rest = self.text[index:].strip()
         if message.startswith("Extra data"):
             self._refuse("json_extra_data", "something stands after the end of the JSON value", index)
-        if message.startswith("Unterminated string") or any(word.startswith(rest) for word in _LITERALS):
+        if (
+            message.startswith("Unterminated string")
+            or any(word.startswith(rest) for word in _LITERALS)
+            or _CUT.fullmatch(rest)
+        ):
             self._refuse("json_truncated", "the text ends before its JSON value does", len(self.text))
         self._refuse("json_syntax", "the text is not JSON", index)
 
