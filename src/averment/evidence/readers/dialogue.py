@@ -5,9 +5,9 @@ and decides how far each call came, by one set of rules:
 
 * An answer belongs to the oldest open request of its id. Ids are compared with their JSON types: `1` is not `"1"`.
 * An answer without an id belongs to a request of its name in the same step of the agent, in order; where the step has
-  more requests of that name than answers, and their arguments differ, which one was answered would be a guess, and
-  none was.
-* Two answers to one request that differ leave its result conflicting; an answer to no request is a call of its own,
+  more requests of that name than answers, and their arguments differ, which one was answered would be a guess: none
+  counts as answered, and what was executed is known in part.
+* Two answers to one request that differ leave its result conflicting, and it failed when one says so; an answer to no request is a call of its own,
   the arguments of which nobody recorded.
 * A request without an answer is *unanswered* where the source records answers, and only *requested* where it doesn't.
 """
@@ -53,6 +53,7 @@ class _Answer(msgspec.Struct, kw_only=True):
     """An answer that waits for the end of its step, because it names no call."""
 
     name: str | None
+    seq: int
     loc: str
     fields: dict[str, Any]
 
@@ -75,6 +76,7 @@ class Dialogue:
         self._latest: dict[tuple[type, Any], _Call] = {}
         self._waiting: list[_Answer] = []
         self._step_start = 0
+        self._is_ambiguous = False
         self._seq = 0
         self.answers = 0
         """How many answers there were."""
@@ -226,10 +228,13 @@ class Dialogue:
         if start_ns is not None or end_ns is not None:
             fields["clock"] = clock
         key = _key(own)
+        open_ = None if key is None else self._open.get(key)
+        while open_ and open_[0].answered:  # by an answer that named no call
+            open_.popleft()
         if key is None:
-            self._waiting.append(_Answer(name=name, loc=loc, fields=fields))
-        elif self._open.get(key):
-            self._close(self._open[key].popleft(), fields)
+            self._waiting.append(_Answer(name=name, seq=seq, loc=loc, fields=fields))
+        elif open_:
+            self._close(open_.popleft(), fields)
         elif key in self._latest:
             self._answer_again(self._latest[key], fields, loc)
         else:
@@ -271,6 +276,10 @@ class Dialogue:
         if any(turn.role == "unknown" for turn in self._turns):
             reason = "the source labels speakers, and does not say who is the agent"
             self._draft.limit("speakers", "partial", reason, _NAME_SPEAKERS)
+        if self._is_ambiguous:
+            reason = "the source does not tell which of several calls some answers belong to"
+            for channel in ("executions", "results", "errors"):
+                self._draft.limit(channel, "partial", reason, _NAME_CALLS)
         if calls and not answered:
             reason, how = "the source holds requests for calls, and no answer to any", _RECORD_ANSWERS
             for channel in ("executions", "results", "errors"):
@@ -314,14 +323,20 @@ class Dialogue:
             call.fields["status"] = status
 
     def _answer_again(self, call: _Call, fields: dict[str, Any], loc: str) -> None:
-        known = call.fields.get("result", UNSET)
-        if fields["status"] == call.fields["status"] and _same(known, fields["result"]):
+        is_same = _same(call.fields.get("result", UNSET), fields["result"])
+        statuses = (call.fields["status"], fields["status"])
+        if is_same and statuses[0] == statuses[1]:
             self._draft.note("duplicate_result", loc, "the same answer stands twice", "info")
             return
-        self._draft.note("result_conflict", loc, "two answers to one call differ, so neither counts")
-        call.fields |= {"result": UNSET, "result_raw": None, "error": UNSET, "result_state": "conflicting"}
-        if fields["status"] != call.fields["status"]:
-            call.fields["status"] = "executed"
+        self._draft.note("result_conflict", loc, "two answers to one call differ")
+        if not is_same:
+            call.fields |= {"result": UNSET, "result_raw": None, "result_state": "conflicting"}
+        if statuses[0] != statuses[1]:
+            # It did not go well when something that was recorded says that it failed.
+            failures = [status for status in statuses if status in _FAILURES]
+            call.fields["status"] = failures[0] if failures else _ANSWERED
+        if call.fields["error"] is UNSET:
+            call.fields["error"] = fields["error"]
 
     def _answer_nothing(self, own: Any, name: str | None, fields: dict[str, Any], loc: str, seq: int) -> None:
         self._draft.note("result_without_call", loc, "no request belongs to this answer")
@@ -338,21 +353,33 @@ class Dialogue:
         waiting, self._waiting = self._waiting, []
         if not waiting:
             return
-        open_ = [call for call in self._calls[self._step_start :] if not call.answered]
-        for name in dict.fromkeys(answer.name for answer in waiting):
-            answers = [answer for answer in waiting if answer.name == name]
-            calls = [call for call in open_ if not call.answered and (name is None or call.name == name)]
-            if len(calls) > len(answers) and not _alike(calls):
-                for answer in answers:
-                    self._draft.note(
-                        "ambiguous_result", answer.loc, "which of several calls this answers can't be told"
-                    )
-                continue
-            for position, answer in enumerate(answers):
-                if position < len(calls):
-                    self._close(calls[position], answer.fields)
-                else:
-                    self._answer_nothing(None, answer.name, answer.fields, answer.loc, self.place())
+        open_: dict[str | None, list[_Call]] = {}
+        for call in self._calls[self._step_start :]:
+            if not call.answered:
+                open_.setdefault(call.name, []).append(call)
+        by_name: dict[str | None, list[_Answer]] = {}
+        for answer in waiting:
+            by_name.setdefault(answer.name, []).append(answer)
+        nameless = by_name.pop(None, [])
+        for name, answers in by_name.items():
+            self._pair(open_.get(name, []), answers)
+        left = [call for calls in open_.values() for call in calls if not call.answered]
+        self._pair(sorted(left, key=lambda call: call.seq), nameless)
+
+    def _pair(self, calls: list[_Call], answers: list[_Answer]) -> None:
+        """Answers with the calls that they may belong to, in order."""
+        if len(calls) > len(answers) > 0 and not _alike(calls):
+            for answer in answers:
+                self._draft.note(
+                    "ambiguous_result", answer.loc, "which of several calls this answers can't be told"
+                )
+            self._is_ambiguous = True
+            return
+        for position, answer in enumerate(answers):
+            if position < len(calls):
+                self._close(calls[position], answer.fields)
+            else:
+                self._answer_nothing(None, answer.name, answer.fields, answer.loc, answer.seq)
 
     def _doubt_empty_arguments(self) -> None:
         """Calls that all have empty arguments: their exporter left them out, as some do."""
@@ -371,6 +398,8 @@ class Dialogue:
 _SUSPICIOUS = 2
 """From how many calls on it is suspicious that none has an argument."""
 
+_FAILURES = ("error", "timeout", "denied", "cancelled")
+
 _ANSWERED = "answered"
 """For now, the status of a call of which nothing says how it went."""
 
@@ -379,6 +408,7 @@ _RECORD_FAILURES = (
     "Record failures as spans (an OpenTelemetry export), or as `error` or `ok: false` in what a tool answers."
 )
 _RECORD_ARGUMENTS = "Export the calls with their arguments, in whatever made this file."
+_NAME_CALLS = "Export the id of the call with each of the tools' answers."
 _RECORD_ANSWERS = "Export the messages with the tools' answers in them."
 
 
@@ -394,5 +424,11 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _alike(calls: Sequence[_Call]) -> bool:
+    """Whether nothing tells the calls apart."""
     first = calls[0].fields.get("args", UNSET)
-    return all(_same(call.fields.get("args", UNSET), first) for call in calls)
+    raw = calls[0].fields.get("args_raw")
+    return len({call.name for call in calls}) == 1 and all(
+        _same(call.fields.get("args", UNSET), first)
+        and (first is not UNSET or call.fields.get("args_raw") == raw)
+        for call in calls
+    )
