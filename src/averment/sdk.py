@@ -63,11 +63,7 @@ def openai(
     """
     given, answer = _values(messages=messages, response=response)
     if _is_of_responses(given, answer):
-        keys = (
-            {_id_of(item) for item in given if isinstance(item, dict)} if isinstance(given, list) else set()
-        )
-        output = answer.get("output")
-        if isinstance(output, list) and keys.issuperset(map(_id_of, output)):
+        if _holds(given, answer.get("output")):
             answer.pop("output")
         return _body("openai_responses", "input", given, answer, others={"tools": tools}, facts=facts)
     choices = answer.get("choices")
@@ -117,13 +113,13 @@ def langchain(messages: Any, **facts: Unpack[Facts]) -> Evidence:
         EvidenceError: something can't be read.
     """
     state = messages
-    if not isinstance(state, (list, tuple, Mapping)):
+    if not (_is_list(state) or isinstance(state, Mapping)):
         config = getattr(state, "config", None)
         state = getattr(state, "values", getattr(state, "value", state))
         thread = config.get("configurable", {}).get("thread_id") if isinstance(config, Mapping) else None
         if isinstance(thread, str) and facts.get("conversation_id") is None:
             facts["conversation_id"] = thread
-    if not isinstance(state, (list, tuple)):
+    if not _is_list(state):
         state = _top(state)
     if isinstance(state, Mapping):
         value: Any = {**state, "messages": _each(state.get("messages"), _of_langchain)}
@@ -165,10 +161,12 @@ def openai_agents(result: Any, **facts: Unpack[Facts]) -> Evidence:
     if hasattr(result, "new_items") and hasattr(result, "input"):
         items = _each(result.new_items, _of_agents)
         run = {"original_input": result.input, "generated_items": items}
+        for key in ("conversation_id", "previous_response_id"):  # a history that is on the server
+            run[key] = getattr(result, f"_{key}", None)
         return Evidence.from_value(run, from_format="openai_agents", **facts)
     if _has(result, "to_json"):
         result = result.to_json()
-    if isinstance(result, (list, tuple)):
+    if _is_list(result):
         return Evidence.from_value({"input": result}, from_format="openai_responses", **facts)
     return Evidence.from_value(result, from_format="openai_agents", **facts)
 
@@ -197,12 +195,15 @@ def livekit(history: Any, **facts: Unpack[Facts]) -> Evidence:
     elif hasattr(history, "function_calls"):
         lists = ("function_calls", "function_call_outputs")
         value = {key: _each(getattr(history, key), _of_livekit) for key in lists}
-    elif isinstance(history, (list, tuple)):
+    elif _is_list(history):
         value = {"items": _each(history, _of_livekit)}
     elif not isinstance(history, Mapping):
         holder = getattr(history, "history", history)
         key = "items" if hasattr(holder, "items") else "events"
         value = {key: _each(getattr(holder, key, None), _of_livekit)}
+        said = getattr(holder, "_user_input", None)  # what a run began with is none of its events
+        if isinstance(said, str) and isinstance(value[key], list):
+            value[key].insert(0, {"type": "message", "role": "user", "content": [said]})
     return Evidence.from_value(value, from_format="livekit", **facts)
 
 
@@ -268,8 +269,15 @@ def _is_of_responses(given: Any, answer: dict[str, Any]) -> bool:
     return isinstance(given, str) or is_items(given)
 
 
-def _id_of(item: Any) -> Any:
-    """By what an item of a response is known when it is an item of the next request."""
+def _holds(given: Any, output: Any) -> bool:
+    """Whether the items of a response are among those of a request, by their ids."""
+    if not isinstance(given, list) or not isinstance(output, list) or not output:
+        return False
+    ids = {_id_of(item) for item in given} - {None}
+    return ids.issuperset(map(_id_of, output))
+
+
+def _id_of(item: Any) -> str | None:
     key = item.get("id") or item.get("call_id") if isinstance(item, dict) else None
     return key if isinstance(key, str) else None
 
@@ -369,6 +377,11 @@ def _top(value: Any) -> Any:
 def _each(values: Any, of: Any) -> Any:
     is_many = isinstance(values, Iterable) and not isinstance(values, (str, bytes, Mapping))
     return [of(value) for value in values] if is_many else values
+
+
+def _is_list(value: Any) -> bool:
+    """Whether this is a list; a tuple with names for its parts is an object."""
+    return isinstance(value, (list, tuple)) and not hasattr(type(value), "_fields")
 
 
 def _has(value: Any, method: str) -> bool:

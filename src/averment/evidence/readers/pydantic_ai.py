@@ -42,6 +42,7 @@ _MESSAGE_KEYS = frozenset(
 _PART_KEYS = frozenset(
     {"part_kind", "content", "timestamp", "id", "tool_name", "tool_kind", "args", "tool_call_id", "outcome"}
     | {"retry", "dynamic_ref", "scope", "context_id", "speaker", "transcript", "provider_name"}
+    | {"content_file_digests"}
 )
 _CALLS = frozenset({"tool-call", "builtin-tool-call"})
 _RETURNS = frozenset({"tool-return", "builtin-tool-return"})
