@@ -19,6 +19,7 @@ ORDER = (
         "errors",
         "text",
         "evidence",
+        "sdk",
         "state",
         "policies",
         "assertions",

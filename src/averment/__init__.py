@@ -14,6 +14,7 @@ from averment._version import __version__
 
 TYPE_CHECKING = False  # `typing` would be the dearest import of all
 if TYPE_CHECKING:
+    from averment import sdk
     from averment.documents import Document
     from averment.engine import Envelope, Plan, Result, compile_plan, run, run_plan
     from averment.errors import AvermentError, DocumentError, EvidenceError, ExitCode, Problem, UsageError
@@ -35,6 +36,7 @@ __all__ = [
     "compile_plan",
     "run",
     "run_plan",
+    "sdk",
 ]
 
 _HOMES = {
@@ -58,6 +60,10 @@ def __getattr__(name: str) -> object:
             import importlib
 
             return getattr(importlib.import_module(home), name)
+    if name == "sdk":
+        import importlib
+
+        return importlib.import_module("averment.sdk")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
