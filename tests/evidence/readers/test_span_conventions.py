@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from msgspec import UNSET
-from otel import chat, flat, message, only, span, tool
+from otel import asks, chat, flat, message, only, span, tool
 
 BOOK = {"guest": "Ana", "seats": 2}
 SAID = [("user", "A table, please."), ("agent", "Booked."), ("user", "And parking?"), ("agent", "Sure.")]
@@ -262,6 +262,54 @@ def test_adk_has_requests_and_responses_as_json() -> None:
         model_call(attributes, name="call_llm"), span(2, "execute_tool book", attributes=executed), merged
     )
     assert flat(evidence) == [("system", "Be kind."), SAID[0], ("book", BOOK, "ok"), SAID[1]]
+
+
+def test_adk_s_empty_objects_are_no_arguments_where_content_is_off() -> None:
+    """It writes them in place of arguments and results; a tool really called without any is told by the messages."""
+    attributes = {"gcp.vertex.agent.llm_request": "{}", "gcp.vertex.agent.llm_response": "{}"}
+    executed = {"gcp.vertex.agent.tool_call_args": "{}", "gcp.vertex.agent.tool_response": "{}"}
+    model = only(
+        model_call(attributes, name="call_llm"), span(2, "execute_tool book", at=2, attributes=executed)
+    ).model
+    (call,) = model.calls or ()
+    assert (call.name, call.args_state, call.result_state) == ("book", "redacted", "redacted")
+    assert (
+        model.coverage.transcript.how
+        == "Set ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true in the agent's process."
+    )
+
+
+def test_langfuse_s_observations_are_spans_too() -> None:
+    """As its SDK sends them."""
+    spans = [
+        model_call(
+            {
+                "langfuse.observation.type": "generation",
+                "langfuse.observation.input": json.dumps([{"role": "user", "content": "A table, please."}]),
+                "langfuse.observation.output": json.dumps({"role": "assistant", "content": "Booked."}),
+            }
+        ),
+        span(
+            2,
+            "book",
+            at=2,
+            attributes={
+                "langfuse.observation.type": "tool",
+                "langfuse.observation.input": json.dumps(BOOK),
+                "langfuse.observation.output": "T4",
+            },
+        ),
+    ]
+    assert flat(only(*spans)) == [*SAID[:2], ("book", BOOK, "ok")]
+
+
+def test_answers_without_ids_that_are_too_few_answer_nothing() -> None:
+    """Two calls of a tool, one answer: whose it is would be a guess."""
+    asked = message("assistant", asks(None, "find", {"t": 1}), asks(None, "find", {"t": 2}))
+    told = message("tool", {"type": "tool_call_response", "response": "free"})
+    model = only(chat(1, [message("user", "Hi."), asked, told], [message("assistant", "Yes.")])).model
+    assert [call.status for call in model.calls or ()] == ["requested", "requested"]
+    assert "ambiguous_result" in {note.code for note in model.notes}
 
 
 def test_gemini_s_calls_without_ids_are_paired_by_name() -> None:

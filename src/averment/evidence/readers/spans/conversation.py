@@ -8,6 +8,10 @@ where there is none, name and arguments, as long as that is beyond doubt. How a 
 What a model or agent says to another inside a tool's execution is not said to the user: its calls count, its texts
 don't. A user's turn has the time at which a model was first given it, an agent's the time at which it was complete;
 neither is when it was heard.
+
+Known gaps: where agents or steps of a workflow prompt a model without a tool's span around them, their prompts are
+read as the user's words. Alternative choices of a model are read as if all were said, unless they are events. Links
+are counted, not followed. Attributes of LangSmith's own and binary parts are not read.
 """
 
 from __future__ import annotations
@@ -24,8 +28,9 @@ from averment.evidence.readers.spans.conventions import Execution, interpret
 from averment.evidence.readers.spans.conventions.messages import Item, fingerprint
 from averment.evidence.readers.spans.coverage import Coverage
 from averment.evidence.readers.spans.facts import facts
-from averment.evidence.readers.spans.history import Call, History
+from averment.evidence.readers.spans.history import History
 from averment.evidence.readers.spans.merging import agree, fill, says_error
+from averment.evidence.readers.spans.pairing import Call
 from averment.evidence.readers.spans.record import Event, SpanRecord
 from averment.evidence.readers.spans.sessions import Conversation
 from averment.evidence.readers.spans.tree import Tree
@@ -77,6 +82,7 @@ class _Trace:
         self._records = self._tree.records
         self._readings = [interpret(record, draft) for record in self._records]
         self._tree.relate(self._readings)
+        self._doubt_empty_payloads()
         self._history = History(draft)
         self._skewed: str | None = None
 
@@ -88,6 +94,18 @@ class _Trace:
         coverage = Coverage(self._draft, self._conversation, self._tree, self._readings)
         coverage.tell(has_executions=bool(executed), unplaced=self._history.unplaced)
         self._draft.metadata = facts(self._tree, self._readings)
+
+    def _doubt_empty_payloads(self) -> None:
+        """Google's ADK writes empty objects for arguments and results when content is not to be recorded."""
+        if any(reading.given is not None or reading.gave is not None for reading in self._readings):
+            return
+        for record, reading in zip(self._records, self._readings, strict=True):
+            execution = reading.execution
+            if execution is not None and "gcp.vertex.agent.tool_call_args" in record.attrs:
+                if execution.arguments in ("{}", {}):
+                    execution.arguments, execution.arguments_state = UNSET, "redacted"
+                if execution.result in ("{}", {}):
+                    execution.result, execution.result_state = UNSET, "redacted"
 
     def _said(self) -> None:
         """Everything that messages say, in the order in which it was said."""
@@ -120,8 +138,8 @@ class _Trace:
                 if again is not None:
                     fill(execution, again)
             at = (self._records[index].start_ns or 0) if self._tree.is_timed else index
-            call = self._history.execute(execution, at, self._records[index].loc)
-            call.execution, call.span = execution, index
+            call = self._history.calls.execute(execution, at, self._records[index].loc)
+            call.span = index
             executed.append(call)
         return executed
 

@@ -8,52 +8,22 @@ nobody said before, with something known behind it, was put there or changed by 
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import Any
 
 import msgspec
-from msgspec import UNSET
 
 from averment.evidence.draft import Draft
-from averment.evidence.readers.spans.conventions import Execution
-from averment.evidence.readers.spans.conventions.messages import Item, fingerprint
+from averment.evidence.readers.spans.conventions.messages import Item
+from averment.evidence.readers.spans.pairing import Call, Calls
 
-__all__ = ["Call", "History", "Said"]
-
-
-_MOST_ANSWERS = 4
-"""So many different answers to one call are kept; two that differ leave its result open."""
+__all__ = ["History", "Said"]
 
 
-class Said(msgspec.Struct):
+class Said(msgspec.Struct, gc=False):
     """One utterance, and when it was said or first given to a model, where that is known."""
 
     item: Item
     at: int
     time_ns: int | None
-
-
-class Call(msgspec.Struct, kw_only=True):
-    """One call: what was asked for, what models were told of its result, and its execution.
-
-    Attributes:
-        at: where it stands among everything else, by time or position.
-        span: the index of the span of its execution.
-        ran_at: where that stands among everything else.
-        attempt: which attempt it is, where there are several executions of its id.
-        repeats: the first of them, for the others.
-    """
-
-    name: str | None
-    own: str | None
-    value: Any = UNSET
-    loc: str
-    at: int
-    answers: list[Item] = []
-    execution: Execution | None = None
-    span: int | None = None
-    ran_at: int | None = None
-    attempt: int | None = None
-    repeats: Call | None = None
 
 
 class _Thread:
@@ -92,9 +62,8 @@ class History:
         self._threads: dict[int | None, _Thread] = {}
         self._entries: list[Said | Call] = []
         self._runs: list[tuple[list[Said | Call], bool]] = []
-        self._by_own: dict[str, list[Call]] = {}
-        self._waiting: dict[str | None, dict[int, Call]] = {}
-        self._alike: dict[tuple[str | None, str], list[Call]] = {}
+        self.calls = Calls(draft, self._entries)
+        """The calls among it."""
 
     def in_order(self) -> list[Said | Call]:
         """All of it, in order; what a whole run says stands before or behind the executions that it speaks of."""
@@ -142,16 +111,15 @@ class History:
         until = asked[-1] if is_whole and asked else -1
         if not is_new:
             until = spoken[-1] if spoken else -1
-        local: dict[str, Call] = {}
         before = len(self._entries)
+        seen: set[int] = set()
+        step = self.calls.step(at)
         for index, item in enumerate(items):
             place = places[index]
             if item.kind == "request":
-                call = self._request(thread, item, place, at, is_new=is_new)
-                if item.own is not None:
-                    local[item.own] = call
+                step.asked(item, self._request(thread, item, place, at, seen, is_new=is_new))
             elif item.kind == "answer":
-                self._answer(item, local, at)
+                step.answered(item)
             elif tool is not None:
                 self._draft.drop("a text that an agent or model said to another", item.loc)
             elif item.role == "system":
@@ -165,6 +133,7 @@ class History:
             elif place is None:
                 known = time_ns if index > until else None
                 self._say(thread, item, at, known)
+        step.end()
         if is_whole and asked:
             self._runs.append((self._entries[before:], is_new))
 
@@ -187,84 +156,15 @@ class History:
         if item.value.strip():
             self._entries.append(Said(item, at, time_ns))
 
-    def _request(self, thread: _Thread, item: Item, place: int | None, at: int, *, is_new: bool) -> Call:
-        if place is not None and (known := thread.calls.get(place)) is not None:
-            return known
-        same = self._by_own.get(item.own, ()) if item.own is not None else ()
-        for known in same:
-            if not is_new or (not known.answers and fingerprint(known.value) == fingerprint(item.value)):
-                return known
-        call = Call(name=item.name, own=item.own, value=item.value, loc=item.loc, at=at, answers=[])
-        thread.add(item, call)
-        self._add(call)
-        self._waiting.setdefault(call.name, {})[id(call)] = call
-        self._alike.setdefault((call.name, fingerprint(call.value)), []).append(call)
-        return call
-
-    def _add(self, call: Call) -> None:
-        self._entries.append(call)
-        if call.own is not None:
-            self._by_own.setdefault(call.own, []).append(call)
-
-    def _answer(self, item: Item, local: dict[str, Call], at: int) -> None:
-        call = None
-        if item.own is not None:
-            known = self._by_own.get(item.own)
-            call = local.get(item.own) or (known[-1] if known else None)
-        else:
-            call = self._named(item)
+    def _request(
+        self, thread: _Thread, item: Item, place: int | None, at: int, seen: set[int], *, is_new: bool
+    ) -> Call:
+        call = None if place is None else thread.calls.get(place)
         if call is None:
-            self._draft.note("result_without_call", item.loc, "no request belongs to this answer")
-            call = Call(name=item.name, own=item.own, loc=item.loc, at=at, answers=[])
-            self._add(call)
-            if call.own is None:
-                self._alike.setdefault((item.name, "answered"), []).append(call)
-        if len(call.answers) < _MOST_ANSWERS and item.key() not in {each.key() for each in call.answers}:
-            call.answers.append(item)
-
-    def _named(self, item: Item) -> Call | None:
-        """The call that an answer without an id belongs to: the first of its name without one, or with this one."""
-        calls = [call for call in self._waiting.get(item.name, {}).values() if call.own is None]
-        calls += self._alike.get((item.name, "answered"), [])
-        print_ = fingerprint(item.value)
-        for call in calls:
-            if call.answers and fingerprint(call.answers[-1].value) == print_:
-                return call
-        return next((call for call in calls if not call.answers), None)
-
-    def execute(self, execution: Execution, at: int, loc: str) -> Call:
-        """The call that an execution is of; a new one where no message asks for it."""
-        own = execution.own
-        known = self._by_own.get(own, []) if own is not None else []
-        call = next((each for each in known if each.execution is None), None)
-        if call is None and not known:
-            call = self._asked(execution)
+            call = self.calls.known(item, seen, is_new=is_new)
         if call is None:
-            call = Call(name=execution.name, own=own, loc=loc, at=at, answers=[])
-            if known:
-                call.attempt = len(known) + 1
-                known[0].attempt, call.repeats, call.value = 1, known[0], known[0].value
-            self._add(call)
-        call.name, call.ran_at = call.name or execution.name, at
-        self._waiting.get(call.name, {}).pop(id(call), None)
+            call = self.calls.request(item, at)
+            self._entries.append(call)
+            thread.add(item, call)
+        seen.add(id(call))
         return call
-
-    def _asked(self, execution: Execution) -> Call | None:
-        """The one request that an execution can be of, when they share no id."""
-
-        def is_open(call: Call) -> bool:
-            return call.execution is None and (execution.own is None or call.own is None)
-
-        if execution.arguments is not UNSET:
-            alike = self._alike.get((execution.name, fingerprint(execution.arguments)), [])
-            while alike and alike[0].execution is not None:
-                alike.pop(0)
-            found = next((call for call in alike if is_open(call)), None)
-            if found is not None:
-                return found
-        waiting = self._waiting.get(execution.name, {})
-        if len(waiting) != 1:
-            return None
-        (only,) = waiting.values()
-        unsure = execution.arguments is UNSET or execution.is_doubtful or only.value is UNSET
-        return only if unsure and is_open(only) else None

@@ -30,7 +30,7 @@ __all__ = [
 Status = Literal["ok", "error", "unset"]
 
 
-class Event(msgspec.Struct):
+class Event(msgspec.Struct, gc=False):
     """Something that happened in a span, or a log record of it."""
 
     name: str
@@ -39,7 +39,7 @@ class Event(msgspec.Struct):
     body: Any = None
 
 
-class SpanRecord(msgspec.Struct, kw_only=True):
+class SpanRecord(msgspec.Struct, kw_only=True, gc=False):
     """One span.
 
     Attributes:

@@ -22,7 +22,7 @@ __all__ = ["Execution", "Reading", "how_to_record", "interpret"]
 _CONVENTIONS = (genai, openinference, frameworks, adot)
 
 
-class Execution(msgspec.Struct, kw_only=True):
+class Execution(msgspec.Struct, kw_only=True, gc=False):
     """One execution of a tool, as its span tells it.
 
     Attributes:
@@ -41,7 +41,7 @@ class Execution(msgspec.Struct, kw_only=True):
     error: Any = UNSET
 
 
-class Reading(msgspec.Struct, kw_only=True):
+class Reading(msgspec.Struct, kw_only=True, gc=False):
     """What a span is: its type, the messages of a model call, the execution of a tool, the fields of an event."""
 
     kind: str = "other"

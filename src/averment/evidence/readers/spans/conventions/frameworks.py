@@ -1,4 +1,4 @@
-"""What frameworks write in attributes of their own: Google's ADK, the Vercel AI SDK, pydantic-ai and MCP clients."""
+"""What frameworks write in attributes of their own: Google's ADK, the AI SDK, pydantic-ai, Langfuse, MCP clients."""
 
 from __future__ import annotations
 
@@ -18,6 +18,13 @@ HOW = {
 }
 
 _ADK = "gcp.vertex.agent."
+_LANGFUSE = "langfuse.observation."
+_LANGFUSE_KINDS = {
+    "generation": "llm",
+    "tool": "tool_call",
+    **{each: each for each in ("agent", "retriever", "guardrail")},
+    **dict.fromkeys(("span", "chain", "event", "embedding", "evaluator"), "other"),
+}
 _VERCEL_KINDS = ("ai.generateText", "ai.streamText", "ai.generateObject", "ai.streamObject")
 
 
@@ -29,6 +36,9 @@ def kind(record: SpanRecord) -> str | None:
         return "tool_call"
     if operation.startswith(_VERCEL_KINDS):
         return "llm"
+    observed = text_of(attrs.get(f"{_LANGFUSE}type"))
+    if observed in _LANGFUSE_KINDS:
+        return _LANGFUSE_KINDS[observed]
     method = attrs.get("mcp.method.name")
     if type(method) is str:
         return "tool_call" if method == "tools/call" else "other"
@@ -50,7 +60,20 @@ def messages(record: SpanRecord, draft: Draft) -> tuple[list[Item] | None, list[
         return _adk(record, draft)
     if text_of(attrs.get("ai.operationId")).startswith(_VERCEL_KINDS):
         return _vercel(record, draft)
+    if f"{_LANGFUSE}type" in attrs:
+        return _langfuse(record, draft)
     return _pydantic(record, draft)
+
+
+def _langfuse(record: SpanRecord, draft: Draft) -> tuple[list[Item] | None, list[Item] | None]:
+    found: list[list[Item] | None] = []
+    for key, role in (("input", "user"), ("output", "assistant")):
+        value = decoded(record.attrs.get(f"{_LANGFUSE}{key}"), record.loc, draft)
+        listed = list_of(value)
+        if listed is None and type(value) is str and value.strip():
+            listed = [{"role": role, "content": value}]
+        found.append(None if listed is None else items_of(listed, record.loc, draft, role))
+    return found[0], found[1]
 
 
 def _adk(record: SpanRecord, draft: Draft) -> tuple[list[Item] | None, list[Item] | None]:
@@ -125,6 +148,7 @@ def tool(record: SpanRecord, _draft: Draft) -> dict[str, Any]:
             "mcp.tool.arguments",
             "mcp.tool.call.arguments",
             "mcp.request.arguments",
+            f"{_LANGFUSE}input",
         ),
         "result": first(
             "ai.toolCall.result",
@@ -133,6 +157,7 @@ def tool(record: SpanRecord, _draft: Draft) -> dict[str, Any]:
             "tool_response",
             "mcp.tool.result",
             "mcp.tool.call.result",
+            f"{_LANGFUSE}output",
         ),
     }
     if found["name"] is None and attrs.get("mcp.method.name") == "tools/call":
@@ -141,6 +166,8 @@ def tool(record: SpanRecord, _draft: Draft) -> dict[str, Any]:
         )
     if found["name"] is None and record.name.startswith(("execute_tool ", "running tool: ")):
         found["name"] = record.name.split(" ", 1)[1].removeprefix("tool: ")
+    if found["name"] is None and attrs.get(f"{_LANGFUSE}type") == "tool":
+        found["name"] = record.name or None
     return {key: value for key, value in found.items() if value is not None and value not in _WITHHELD}
 
 

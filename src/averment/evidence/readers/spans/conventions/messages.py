@@ -21,7 +21,7 @@ from averment.text import jsontext
 __all__ = ["UNREAD_REQUEST", "Item", "decoded", "fingerprint", "items_of", "list_of", "nested"]
 
 
-class Item(msgspec.Struct, kw_only=True):
+class Item(msgspec.Struct, kw_only=True, gc=False):
     """One thing in a message: a text, a request for a call, or the answer to one.
 
     Attributes:
