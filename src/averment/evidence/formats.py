@@ -125,7 +125,7 @@ FORMATS = (
     _format(
         "otel_spans",
         "flat OpenTelemetry spans, Phoenix and JavaScript spans",
-        *("attributes", "span_id", "spanId", "spans", "spanContext", "context"),
+        *("attributes", "span_id", "spanId", "spans", "spanContext", "context", "data"),
     ),
     _format("jaeger", "Jaeger traces", "data", "traceID"),
     _format("langfuse", "Langfuse traces and observations", "observations", "traceId", "data", "trace"),

@@ -74,6 +74,22 @@ def test_phoenix_s_export() -> None:
     assert call.start_ns == START
 
 
+def test_an_answer_of_phoenix_s_api_is_whole_unless_it_says_that_there_are_more_pages() -> None:
+    """A page may end in the middle of a trace, so what it doesn't hold decides nothing."""
+    page = json.loads(sample("otel_spans/phoenix.json").read_bytes())
+    (whole,) = Evidence.all_from_bytes(json.dumps(page).encode())
+    assert flat(whole) == [
+        ("user", "Please refund order A-17."),
+        ("issue_refund", {"order_id": "A-17"}, "error"),
+        ("agent", "I have refunded it."),
+    ]
+    assert [whole.model.coverage.executions.state, whole.model.coverage.handoff.state] == ["present"] * 2
+    (cut,) = Evidence.all_from_bytes(json.dumps(page | {"next_cursor": "U3Bhbjo3"}).encode())
+    coverage = cut.model.coverage
+    assert {getattr(coverage, each).state for each in ("transcript", "executions", "http")} == {"partial"}
+    assert coverage.executions.how == "Fetch the other pages too, and put their spans into one list."
+
+
 def test_javascript_s_readable_spans() -> None:
     """Ids in `spanContext`, times as seconds and nanoseconds, codes as numbers."""
     made = spans()

@@ -1,6 +1,7 @@
-"""Flat OpenTelemetry spans: a list, JSON lines or `{spans: [...]}` of objects that each are one span.
+"""Flat OpenTelemetry spans: a list, JSON lines, `{spans: [...]}` or `{data: [...]}` of objects that each are one span.
 
 That is what the SDKs' console and file exporters write, AWS' ADOT, Strands, Phoenix and JavaScript's `ReadableSpan`.
+Phoenix' API answers in pages; where one says that there are more (`next_cursor`), what isn't there decides nothing.
 Ids stand in the span, in `context` or in `spanContext`; times are numbers, ISO 8601 texts or `[seconds, nanos]`.
 Which unit numbers are in is decided for the whole file by their size; where they don't agree, there are no times.
 
@@ -37,10 +38,14 @@ def fits(value: Any) -> str | None:
     if isinstance(value, dict):
         if _is_span(value):
             return "it is a span, with attributes and an id"
-        value = value.get("spans")
+        value = value.get(_list_key(value))
     if isinstance(value, list) and any(map(_is_span, value[:1])):
         return "its items are spans, with attributes and an id"
     return None
+
+
+def _list_key(value: dict[str, Any]) -> str:
+    return "spans" if "spans" in value else "data"
 
 
 def _is_span(value: Any) -> bool:
@@ -69,19 +74,32 @@ def split(part: Part) -> list[Part]:
     if fits(part.value) is None:
         return [part]
     notes = Notes()
+    has_more = False
     if type(part.value) is dict and not _is_span(part.value):
-        part = part.at("spans")
+        has_more = bool(part.value.get("next_cursor"))
+        part = part.at(_list_key(part.value))
     items = [part.item(index) for index in range(len(part.value))] if type(part.value) is list else [part]
     found = [item for item in items if type(item.value) is dict]
     if len(found) < len(items):
         notes.add("not_an_object", part.loc(), "an item that is no object is not read")
     unit = _unit([item.value for item in found], part.loc(), notes)
-    return conversations(part, [_span(item, unit, notes) for item in found], notes)
+    parts = conversations(part, [_span(item, unit, notes) for item in found], notes)
+    for each in parts:
+        each.value.has_more = has_more
+    return parts
+
+
+_MORE = ("transcript", "requests", "executions", "results", "errors", "http", "handoff")
+_HOW_MORE = "Fetch the other pages too, and put their spans into one list."
 
 
 def read(part: Part, draft: Draft) -> None:
     """Read the spans of one conversation."""
     conversation.read(part, draft)
+    if getattr(part.value, "has_more", False):
+        for channel in _MORE:
+            if draft.coverage[channel].state in ("present", "empty"):
+                draft.limit(channel, "partial", "this is one page of several", _HOW_MORE)
 
 
 _UNITS = ((10**17, 1), (10**14, MICROSECOND), (10**11, MILLISECOND), (10**8, SECOND))

@@ -20,6 +20,7 @@ class Conversation(msgspec.Struct):
         named: whether the key is a session's, not a trace's.
         left_out: spans of other traces of the file that hold nothing of any conversation.
         has_http: whether such a span is an HTTP exchange.
+        has_more: whether the file is one page of several.
     """
 
     key: str
@@ -28,6 +29,7 @@ class Conversation(msgspec.Struct):
     notes: Notes
     left_out: int = 0
     has_http: bool = False
+    has_more: bool = False
 
 
 _SESSION_KEYS = (
