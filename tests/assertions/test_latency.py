@@ -338,6 +338,18 @@ def test_a_turn_that_a_later_one_replaces_is_not_heard(judge: Fixture) -> None:
     assert (result["status"], result["turns"]) == ("PASS", [1, 2])
 
 
+def test_a_prompt_is_no_speech_and_needs_no_end(judge: Fixture, gapped: Fixture) -> None:
+    """Platforms write the system prompt into the transcript, at the time of its message and without a duration."""
+    model = json.loads(
+        gapped({}, transcript=turns(("system", 0, 9), ("caller", 0, 1), ("agent", 2, 3))).to_json()
+    )
+    del model["turns"][0]["end_ns"]
+    model["turns"][0]["said"] = False
+    evidence = averment.Evidence.from_bytes(json.dumps(model).encode())
+    result = judge(latency(measure="response_gap", max_ms=1000), evidence)
+    assert (result["status"], result["turns"]) == ("PASS", [1, 2])
+
+
 # Evidence that is missing.
 
 

@@ -118,7 +118,8 @@ class Backing:
         """What calls there were instead, for a person."""
         tool = self._wanted.tool
         if not self.calls and self._failed:
-            return f"`{tool}` was called {self._failed} times and never succeeded"
+            times = "once" if self._failed == 1 else f"{self._failed} times"
+            return f"`{tool}` was called {times} and never succeeded"
         if not self.calls:
             names = ", ".join(f"`{name}`" for name in view.tool_names[:10]) or "none"
             return f"`{tool}` was never called; tools called: {names}"

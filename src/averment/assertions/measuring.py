@@ -78,7 +78,7 @@ class _Spoken(msgspec.Struct, frozen=True):
 
 
 class Times:
-    """The turns of a conversation in time, by when they start; turns that a later one replaces are left out.
+    """The turns of a conversation in time, by when they start; not what a later turn replaces or nobody says.
 
     Attributes:
         grain_ms: the largest of 1000, 100, 10 ... of which every time is a multiple: how finely the source tells time.
@@ -99,7 +99,7 @@ class Times:
         turns: list[_Spoken] = []
         clocks = set()
         for index, turn in enumerate(view.turns):
-            if not turn.final:
+            if not (turn.final and turn.said):
                 continue
             start, end = turn.start_ns, turn.end_ns
             clocks.add(turn.clock)
