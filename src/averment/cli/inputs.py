@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import BinaryIO
 
 from averment.cli.parser import Parser
@@ -12,6 +12,7 @@ from averment.documents import Document, is_document
 from averment.errors import DocumentError, EvidenceError, Problem, UsageError, nearest
 from averment.evidence import Evidence
 from averment.evidence.load import Reading
+from averment.text.shown import printable
 from averment.text.source import MAX_DOCUMENT_BYTES, read_source
 
 __all__ = [
@@ -130,8 +131,8 @@ def load_evidence(
             (evidence, label) for label, evidence in load_conversations(name, from_format, wanted=wanted)
         ]
     for other in others:
-        records = Evidence.load_all(_input(other))
-        found = [(_joined(evidence, records, other, clock_offset), label) for evidence, label in found]
+        join = _joiner(other, clock_offset, is_only=len(found) == 1)
+        found = [(join(evidence), label) for evidence, label in found]
     return found
 
 
@@ -149,7 +150,7 @@ def load_conversations(
     several = len(found) > 1
     ids = [evidence.model.conversation_id or f"#{index}" for index, evidence in enumerate(found)]
     labelled = [
-        (f"{name} [{id_}]" if several or wanted else name, evidence)
+        (f"{name} [{printable(id_, 60)}]" if several or wanted else name, evidence)
         for id_, evidence in zip(ids, found, strict=True)
     ]
     if wanted is None:
@@ -169,25 +170,34 @@ def load_conversations(
     )
 
 
-def _joined(evidence: Evidence, records: Sequence[Evidence], name: str, offset: float | None) -> Evidence:
-    """A conversation with the record that belongs to it, of those that another file holds."""
-    from averment.evidence.merge import partner
+def _joiner(name: str, offset: float | None, *, is_only: bool) -> Callable[[Evidence], Evidence]:
+    """What joins a conversation with the record that belongs to it, of those that a file holds.
 
-    if len(records) == 1:
-        return evidence.merged(records[0], clock_offset=offset)
-    found = partner(evidence.model, [record.model for record in records])
-    if found is None:
-        raise EvidenceError(
-            Problem(
-                code="no_join_key",
-                message=f"of the {len(records):,} conversations in the file, none or several belong to this one",
-                file=name,
-                expected="one with the same conversation id, or with a tool call of the same id",
-                mend="See the ids with `averment evidence show`.",
+    An offset alone declares that they belong together only when there is one of each.
+    """
+    from averment.evidence.merge import Records
+
+    evidences = Evidence.load_all(_input(name))
+    of_model = {id(evidence.model): evidence for evidence in evidences}
+    records = Records([evidence.model for evidence in evidences])
+
+    def joined(evidence: Evidence) -> Evidence:
+        if is_only and len(evidences) == 1:
+            return evidence.merged(evidences[0], clock_offset=offset)
+        found = records.partner(evidence.model)
+        if found is None:
+            raise EvidenceError(
+                Problem(
+                    code="no_join_key",
+                    message=f"none or several of the records in the file ({len(evidences):,}) belong to the conversation",
+                    file=name,
+                    expected="one with the same conversation id, or with a tool call of the same id",
+                    mend="See the ids with `averment evidence show`.",
+                )
             )
-        )
-    record = next(each for each in records if each.model is found)
-    return evidence.merged(record, clock_offset=offset)
+        return evidence.merged(of_model[id(found)], clock_offset=offset)
+
+    return joined
 
 
 def looks_like_document(name: str) -> bool:

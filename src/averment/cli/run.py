@@ -110,7 +110,7 @@ def execute(args: argparse.Namespace) -> int:
     given = {name: file for name in _PARTS if (file := getattr(args, name)) is not None}
     documents, conversations = _sorted_out(args, bool(given))
     refuse_twice(*documents, *conversations, *given.values(), *args.evidence)
-    if args.evidence and not conversations:
+    if args.evidence and not conversations and not given:
         conversations, args.evidence = args.evidence[:1], args.evidence[1:]
     _refuse_nothing(conversations, given)
     _refuse_offset(args)
@@ -204,9 +204,9 @@ def _refuse_offset(args: argparse.Namespace) -> None:
     if not args.evidence:
         message, mend = "there is no other clock to relate", "Give the other record with `--evidence`."
         raise UsageError(Problem(code="usage", message=message, mend=mend))
-    if not -1e12 < args.clock_offset < 1e12:  # NaN is in no range
-        message = "the clock offset is no number of seconds that makes sense"
-        raise UsageError(Problem(code="usage", message=message, expected="a number of seconds"))
+    if not -9e9 < args.clock_offset < 9e9:  # NaN is in no range
+        message, expected = "the clock offset is no time", "a number of seconds, of less than 285 years"
+        raise UsageError(Problem(code="usage", message=message, expected=expected))
 
 
 def _explain_swap(document: str, conversations: Sequence[str]) -> None:

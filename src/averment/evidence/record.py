@@ -227,14 +227,16 @@ class Evidence:
             clock_offset: when the others' clock reads zero, in seconds on this one's clock.
 
         Raises:
-            EvidenceError: a record shares no id with this one, and no offset is given.
+            EvidenceError: a record shares no id with this one, and no offset is given; or an offset relates nothing.
         """
-        from averment.evidence.merge import merged, partner
+        from averment.evidence.merge import Records, merged
 
         model = self._model
         offset = None if clock_offset is None else scaled(clock_offset, SECOND)
+        if clock_offset is not None and offset is None:
+            raise EvidenceError(_no_offset())
         for other in others:
-            if clock_offset is None and partner(model, [other.model]) is None:
+            if offset is None and Records([other.model]).partner(model) is None:
                 raise EvidenceError(_unrelated(other.model))
             model = merged(model, other.model, offset_ns=offset)
         return self._of(model)
@@ -330,6 +332,11 @@ def _only(drafts: list[Draft], name: str | None) -> Draft:
             mend="Choose one with `--conversation ID`, or take all with `--all`.",
         )
     )
+
+
+def _no_offset() -> Problem:
+    message, expected = "the clock offset is no time", "a number of seconds, of 292 years at most"
+    return Problem(code="out_of_range", message=message, expected=expected)
 
 
 def _unrelated(other: EvidenceModel) -> Problem:
