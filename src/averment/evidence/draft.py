@@ -7,6 +7,7 @@ be read at all. All problems of all parts are raised together.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
@@ -32,6 +33,7 @@ from averment.text.pii import redact
 
 __all__ = [
     "MAX_CALL_SECONDS",
+    "MAX_NOTES",
     "MAX_PROBLEMS",
     "Draft",
     "Part",
@@ -45,6 +47,9 @@ __all__ = [
 
 MAX_PROBLEMS = 100
 """How many problems one refusal names; a file with a million bad turns is not worth a million lines."""
+
+MAX_NOTES = 1_000
+"""How many notes of one code are kept of one conversation."""
 
 _MAX_NAMED = 50
 """How many different dropped things the notes name; the rest are counted."""
@@ -128,6 +133,8 @@ class Draft:
         self.problems: list[Problem] = []
         self._dropped: dict[str, list[Any]] = {}
         self._dropped_keys: dict[str, list[Any]] = {}
+        self._noted: Counter[str] = Counter()
+        self._untold: dict[str, tuple[str, Literal["info", "warning"]]] = {}
         self.nesting = 0
         """How deep the evidence nests at most; readers say so by an upper bound."""
 
@@ -156,13 +163,25 @@ class Draft:
     def note(
         self, code: str, loc: str, detail: str, severity: Literal["info", "warning"] = "warning"
     ) -> None:
-        """Record what was dropped, changed or not understood; `detail` quotes no evidence."""
-        self.notes.append(Note(code=code, severity=severity, loc=loc, detail=detail))
+        """Record what was dropped, changed or not understood; `detail` quotes no evidence.
+
+        Of a code that comes very often the first notes are kept, and one more counts the rest.
+        """
+        self._noted[code] += 1
+        if self._noted[code] <= MAX_NOTES:
+            self.notes.append(Note(code=code, severity=severity, loc=loc, detail=detail))
+        elif self._noted[code] == MAX_NOTES + 1:
+            self._untold[code] = (loc, severity)
 
     def next_source(self) -> str:
         """An id for one more source."""
         taken = {source.id for source in self.sources}
         return next(name for number in range(len(taken) + 1) if (name := f"src_{number}") not in taken)
+
+    @property
+    def is_native(self) -> bool:
+        """Whether all was given in averment's own shapes, whose parts know nothing of each other and share a clock."""
+        return all(source.format in _OWN for source in self.sources)
 
     def cover(self, channel: str, count: int) -> None:
         """Record that a source supplied a channel, with `count` things in it."""
@@ -206,6 +225,12 @@ class Draft:
             self.note("dropped_key", self._dropped[rest[0]][1], f"{len(rest)} more are not read", "info")
         self._dropped = {}
 
+    def _note_untold(self) -> None:
+        for code, (loc, severity) in self._untold.items():
+            detail = f"{self._noted[code] - MAX_NOTES:,} more notes like this are not kept; this is the first"
+            self.notes.append(Note(code=code, severity=severity, loc=loc, detail=detail))
+        self._untold = {}
+
     def model(self) -> EvidenceModel:
         """The finished model.
 
@@ -213,6 +238,7 @@ class Draft:
             EvidenceError: naming every problem met on the way.
         """
         self._note_dropped()
+        self._note_untold()
         if self.nesting + _ADDED_LEVELS > MAX_DEPTH and self._is_too_deep():
             message = f"the evidence nests more than {MAX_DEPTH} levels deep"
             self.problems.append(Problem(code="evidence_too_deep", message=message))
@@ -248,6 +274,7 @@ class Draft:
         return any(type(part) in (dict, list) for part in inside)
 
 
+_OWN = frozenset({"conversation", "transcript", "voice_trace", "timing", "state", "sqlite"})
 _ADDED_LEVELS = 4
 """By how much the model nests a payload deeper than its source does, at most."""
 

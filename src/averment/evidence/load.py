@@ -159,11 +159,15 @@ def drafts_of(data: bytes, name: str | None, *, form: Reading | None = None) -> 
     Raises:
         EvidenceError: the bytes can't be decoded, or no reader fits them.
     """
-    return [
+    drafts = [
         draft
         for member, content in unpacked(data, name)
         for draft in _drafts_of(content, data if member == name else content, member, form)
     ]
+    if not drafts:
+        message = "the file is of a known format, and holds no conversation"
+        raise EvidenceError(Problem(code="empty_input", message=message, file=name))
+    return drafts
 
 
 def drafts_of_value(value: Any, *, form: Reading | None = None) -> list[Draft]:
@@ -250,18 +254,23 @@ def add_parts(draft: Draft, inputs: Mapping[str, Input | None]) -> None:
             continue
         packed, data = data, _only_file(data, name)
         decoded = decode(data, name)
-        if key in _FOREIGN and (detected := _foreign(decoded)) is not None:
-            _add_foreign(draft, _read(decoded, detected, packed, name), _FOREIGN[key], name)
+        detected = _foreign(decoded) if key in _FOREIGN else None
+        if detected is not None:
+            _take(draft, _read(decoded, detected, packed, name), _FOREIGN[key], name)
             continue
         _refuse_other(key, channel.format, decoded, name)
-        draft.sources.append(_source(source, packed, name, channel.format, channel.read.__module__))
+        is_beside = key in _FOREIGN and not draft.is_native
+        into = Draft() if is_beside else draft
+        into.sources.append(_source(source, packed, name, channel.format, channel.read.__module__))
         part = Part(decoded.value, source, name, lines=decoded.lines)
-        _begin(draft, decoded.nesting, decoded.odd, source)
-        channel.read(part, draft)
+        _begin(into, decoded.nesting, decoded.odd, source)
+        channel.read(part, into)
+        if is_beside:
+            _take(draft, [into], _FOREIGN[key], name)
 
 
 _FOREIGN = {"transcript": ("turns",), "trace": ("calls", "spans")}
-"""What is taken of a file in a format of its own that is given as a part of a conversation."""
+"""What is taken of a file that is given as a part of a conversation, and is a conversation of its own."""
 
 
 def _only_file(data: bytes, name: str | None) -> bytes:
@@ -282,8 +291,8 @@ def _foreign(decoded: Decoded) -> Detected | None:
     return found[0] if len(found) == 1 and found[0].format not in NATIVE else None
 
 
-def _add_foreign(draft: Draft, drafts: list[Draft], parts: Sequence[str], name: str | None) -> None:
-    """Take parts of the one conversation in a file of another format; that it belongs here was declared."""
+def _take(draft: Draft, drafts: list[Draft], parts: Sequence[str], name: str | None) -> None:
+    """Take parts of the one conversation in a file; that it belongs here was declared, not how its clock reads."""
     from averment.evidence.merge import merged
 
     if len(drafts) != 1:
@@ -305,11 +314,12 @@ def _odd_by_part(odd: Iterable[Odd], parts: Sequence[Part]) -> list[list[Odd]]:
     """What is odd in each of the conversations that a file holds; what belongs to none of them goes to the first."""
     where = {(part.line, part.path): index for index, part in enumerate(parts)}
     by_part: list[list[Odd]] = [[] for _ in parts]
+    depths = sorted({len(part.path) for part in parts}, reverse=True)
     for line, text in odd:
         paths: dict[int, tuple[list[jsontext.Path], list[jsontext.Path]]] = {}
         for which, found in enumerate((text.duplicates, text.non_finite)):
             for path in found:
-                prefixes = ((line, path[:length]) for length in range(len(path), -1, -1))
+                prefixes = ((line, path[:depth]) for depth in depths if depth <= len(path))
                 index = next((where[prefix] for prefix in prefixes if prefix in where), 0)
                 paths.setdefault(index, ([], []))[which].append(path)
         for index, (duplicates, non_finite) in paths.items() if parts else ():
