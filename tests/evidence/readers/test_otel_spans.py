@@ -90,6 +90,23 @@ def test_an_answer_of_phoenix_s_api_is_whole_unless_it_says_that_there_are_more_
     assert coverage.executions.how == "Fetch the other pages too, and put their spans into one list."
 
 
+def test_log_records_among_the_spans_belong_to_them() -> None:
+    """CloudWatch has both, of one shape, and messages in the records alone."""
+    call = chat(1, None, None)
+    record = {
+        "traceId": call["trace_id"],
+        "spanId": call["span_id"],
+        "timeUnixNano": START,
+        "attributes": {"event.name": "gen_ai.user.message"},
+        "body": {"content": "Refund order 7."},
+    }
+    other = record | {"attributes": {}, "body": "started"}
+    evidence = only(record, call, other)
+    assert flat(evidence) == SAID[:1]
+    assert len(evidence.model.spans or ()) == 1
+    assert [note.code for note in evidence.model.notes] == ["not_read"]
+
+
 def test_javascript_s_readable_spans() -> None:
     """Ids in `spanContext`, times as seconds and nanoseconds, codes as numbers."""
     made = spans()

@@ -529,7 +529,33 @@ def test_texts_of_one_greatest_length_were_cut() -> None:
     model = only(*spans).model
     assert model.coverage.transcript.state == "truncated"
     assert model.coverage.results.state == "truncated"
+    assert [note.code for note in model.notes] == ["messages_cut"]
+
+
+def test_messages_in_other_words_than_json_are_unreadable() -> None:
+    """They are recorded, and can't be made out."""
+    spoilt = chat(1, None, [DONE], attributes={"gen_ai.input.messages": "[{'role': 'user'}]"})
+    model = only(spoilt).model
+    assert model.coverage.transcript.state == "unreadable"
     assert [note.code for note in model.notes] == ["messages_unreadable"]
+
+
+def test_a_failure_that_the_model_is_told_of_is_one() -> None:
+    """The framework's span ended well, since the exception was dealt with; the message has it."""
+    told = {"type": "tool_result", "tool_use_id": "c1", "content": "no", "is_error": True}
+    spans = [
+        chat(1, [ASK], [CALL]),
+        tool(2, "refund", own="c1", at=2, status={"code": "OK"}),
+        chat(3, [ASK, CALL, message("user", told)], [DONE], at=4),
+    ]
+    (call,) = only(*spans).model.calls or ()
+    assert (call.status, call.result) == ("error", "no")
+
+
+def test_a_conversation_inside_a_tool_is_none_with_the_user() -> None:
+    """All that is recorded is what a tool's model was told."""
+    model = only(tool(1, "ask", took=5), chat(2, [ASK], [DONE], within=1, at=1)).model
+    assert (model.turns, model.coverage.transcript.state) == (None, "absent")
 
 
 def test_spans_around_nothing_say_nothing() -> None:

@@ -1,6 +1,7 @@
 """Flat OpenTelemetry spans: a list, JSON lines, `{spans: [...]}` or `{data: [...]}` of objects that each are one span.
 
 That is what the SDKs' console and file exporters write, AWS' ADOT, Strands, Phoenix and JavaScript's `ReadableSpan`.
+Log records of GenAI events among them belong to the spans that they name.
 Phoenix' API answers in pages; where one says that there are more (`next_cursor`), what isn't there decides nothing.
 Ids stand in the span, in `context` or in `spanContext`; times are numbers, ISO 8601 texts or `[seconds, nanos]`.
 Which unit numbers are in is decided for the whole file by their size; where they don't agree, there are no times.
@@ -16,12 +17,14 @@ from typing import Any
 
 from averment.evidence.draft import Draft, Part
 from averment.evidence.readers.spans import conversation
+from averment.evidence.readers.spans.logs import attach, log_of
 from averment.evidence.readers.spans.record import (
     Event,
     Notes,
     SpanRecord,
     any_value,
     attributes,
+    first_of,
     hex_id,
     nanos,
     status_of,
@@ -83,10 +86,24 @@ def split(part: Part) -> list[Part]:
     if len(found) < len(items):
         notes.add("not_an_object", part.loc(), "an item that is no object is not read")
     unit = _unit([item.value for item in found], part.loc(), notes)
-    parts = conversations(part, [_span(item, unit, notes) for item in found], notes)
+    spans, logs = [], []
+    for item in found:
+        if not _is_log(item.value):
+            spans.append(_span(item, unit, notes))
+        elif (log := log_of(item, {}, None, notes)) is not None:
+            logs.append(log)
+        else:
+            notes.add("not_read", item.loc(), "a log record that is no GenAI event is not read", warn=False)
+    attach(spans, logs)
+    parts = conversations(part, spans, notes)
     for each in parts:
         each.value.has_more = has_more
     return parts
+
+
+def _is_log(item: dict[str, Any]) -> bool:
+    """Whether this is a log record, as CloudWatch has them beside the spans: it has a body and no start."""
+    return "body" in item and first_of(item, *_START_KEYS) is None
 
 
 _MORE = ("transcript", "requests", "executions", "results", "errors", "http", "handoff")
@@ -111,17 +128,13 @@ def _unit(items: list[dict[str, Any]], loc: str, notes: Notes) -> int | None:
     units = set()
     for item in items:
         for keys in (_START_KEYS, _END_KEYS):
-            value = _get(item, *keys)
+            value = first_of(item, *keys)
             if type(value) in (int, float) and value:
                 units.add(next((unit for least, unit in _UNITS if value >= least), 0))
     if len(units) > 1 or units == {0}:
         notes.add("time_unit_unknown", loc, "times are numbers of different size, so none is read")
         return None
     return units.pop() if units else 1
-
-
-def _get(item: dict[str, Any], *keys: str) -> Any:
-    return next((item[key] for key in keys if item.get(key) is not None), None)
 
 
 def _time(value: Any, unit: int | None, loc: str, notes: Notes) -> int | None:
@@ -141,20 +154,20 @@ def _span(part: Part, unit: int | None, notes: Notes) -> SpanRecord:
     item, loc = part.value, part.loc()
     holders = [each for each in (item, item.get("context"), item.get("spanContext")) if type(each) is dict]
     trace_id, span_id = (
-        next((found for each in holders if (found := _get(each, *keys)) is not None), None)
+        next((found for each in holders if (found := first_of(each, *keys)) is not None), None)
         for keys in (_TRACE_KEYS, _SPAN_KEYS)
     )
-    parent = _get(item, *_PARENT_KEYS)
+    parent = first_of(item, *_PARENT_KEYS)
     if parent is None and type(item.get("parentSpanContext")) is dict:
-        parent = _get(item["parentSpanContext"], *_SPAN_KEYS)
+        parent = first_of(item["parentSpanContext"], *_SPAN_KEYS)
     status = item.get("status")
     status = status if type(status) is dict else {"code": status}
-    code = _get(status, "code", "status_code", "statusCode")
+    code = first_of(status, "code", "status_code", "statusCode")
     resource = item.get("resource")
     pairs = resource.get("attributes", resource) if type(resource) is dict else None
-    scope = _get(item, "scope", "instrumentationScope", "instrumentation_scope", "instrumentationLibrary")
+    scope = first_of(item, "scope", "instrumentationScope", "instrumentation_scope", "instrumentationLibrary")
     attrs = _dotted(attributes(item.get("attributes"), loc, notes))
-    kind = _get(item, "span_kind", "kind")
+    kind = first_of(item, "span_kind", "kind")
     if type(kind) is str and kind in _OPENINFERENCE:
         attrs = {"openinference.span.kind": kind} | attrs
         kind = None
@@ -166,12 +179,12 @@ def _span(part: Part, unit: int | None, notes: Notes) -> SpanRecord:
         parent_id=hex_id(parent, loc, notes),
         name=text_of(item.get("name")),
         kind=text_of(kind).lower().removeprefix("spankind.").removeprefix("span_kind_") or None,
-        start_ns=_time(_get(item, *_START_KEYS), unit, loc, notes),
-        end_ns=_time(_get(item, *_END_KEYS), unit, loc, notes),
+        start_ns=_time(first_of(item, *_START_KEYS), unit, loc, notes),
+        end_ns=_time(first_of(item, *_END_KEYS), unit, loc, notes),
         status=status_of(code if code is not None else item.get("status_code")),
-        message=text_of(_get(status, "message", "description") or item.get("status_message")) or None,
+        message=text_of(first_of(status, "message", "description") or item.get("status_message")) or None,
         attrs=attrs,
-        events=[*_events(_get(item, *_EVENT_KEYS), unit, loc, notes)],
+        events=[*_events(first_of(item, *_EVENT_KEYS), unit, loc, notes)],
         links=len(links) if type(links) is list else 0,
         resource=attributes(pairs, loc, notes),
         scope=text_of(scope.get("name")) or None if type(scope) is dict else None,
@@ -211,7 +224,7 @@ def _dotted(attrs: dict[str, Any]) -> dict[str, Any]:
 def _events(items: Any, unit: int | None, loc: str, notes: Notes) -> Iterator[Event]:
     for item in items if type(items) is list else ():
         if type(item) is dict:
-            name = text_of(_get(item, "name", "event_name", "eventName"))
-            time = _time(_get(item, *_TIME_KEYS), unit, loc, notes)
+            name = text_of(first_of(item, "name", "event_name", "eventName"))
+            time = _time(first_of(item, *_TIME_KEYS), unit, loc, notes)
             attrs = attributes(item.get("attributes"), loc, notes)
             yield Event(name, time, attrs, any_value(item.get("body")))

@@ -15,12 +15,14 @@ from typing import Any
 
 from averment.evidence.draft import Draft, Part
 from averment.evidence.readers.spans import conversation
+from averment.evidence.readers.spans.logs import attach, log_of
 from averment.evidence.readers.spans.record import (
     Event,
     Notes,
     SpanRecord,
-    any_value,
     attributes,
+    count_of,
+    first_of,
     hex_id,
     nanos,
     status_of,
@@ -73,14 +75,14 @@ def split(part: Part) -> list[Part]:
         for resource, scope, kind, record in _records(request, notes):
             if kind == "spans":
                 spans.append(_span(record, resource, scope, notes))
-            elif kind == "logs" and (found := _log(record, resource, scope, notes)) is not None:
+            elif kind == "logs" and (found := log_of(record, resource, scope, notes)) is not None:
                 logs.append(found)
             else:
                 unread += 1
     if unread:
         detail = f"{unread} metrics, profiles and log records that are no GenAI events are not read"
         notes.add("not_read", part.loc(), detail, warn=False)
-    _attach(spans, logs)
+    attach(spans, logs)
     return conversations(part, spans, notes)
 
 
@@ -137,27 +139,23 @@ _SPAN_ID = ("spanId", "span_id", "spanID")
 _PARENT_ID = ("parentSpanId", "parent_span_id", "parentSpanID")
 
 
-def _get(item: dict[str, Any], *keys: str) -> Any:
-    return next((item[key] for key in keys if item.get(key) is not None), None)
-
-
 def _span(part: Part, resource: dict[str, Any], scope: str | None, notes: Notes) -> SpanRecord:
     item, loc = part.value, part.loc()
     status = item.get("status")
     status = status if type(status) is dict else {"code": status}
     dropped = [
-        _get(item, f"dropped{what}Count", f"dropped_{what.lower()}_count")
+        first_of(item, f"dropped{what}Count", f"dropped_{what.lower()}_count")
         for what in ("Attributes", "Events", "Links")
     ]
     links = item.get("links")
     return SpanRecord(
-        trace_id=hex_id(_get(item, *_TRACE_ID), loc, notes),
-        span_id=hex_id(_get(item, *_SPAN_ID), loc, notes),
-        parent_id=hex_id(_get(item, *_PARENT_ID), loc, notes),
+        trace_id=hex_id(first_of(item, *_TRACE_ID), loc, notes),
+        span_id=hex_id(first_of(item, *_SPAN_ID), loc, notes),
+        parent_id=hex_id(first_of(item, *_PARENT_ID), loc, notes),
         name=text_of(item.get("name")),
         kind=_kind(item.get("kind")),
-        start_ns=nanos(_get(item, "startTimeUnixNano", "start_time_unix_nano"), loc, notes),
-        end_ns=nanos(_get(item, "endTimeUnixNano", "end_time_unix_nano"), loc, notes),
+        start_ns=nanos(first_of(item, "startTimeUnixNano", "start_time_unix_nano"), loc, notes),
+        end_ns=nanos(first_of(item, "endTimeUnixNano", "end_time_unix_nano"), loc, notes),
         status=status_of(status.get("code")),
         message=text_of(status.get("message")) or None,
         attrs=attributes(item.get("attributes"), loc, notes),
@@ -165,15 +163,9 @@ def _span(part: Part, resource: dict[str, Any], scope: str | None, notes: Notes)
         links=len(links) if type(links) is list else 0,
         resource=resource,
         scope=scope,
-        dropped=sum(_count(each) for each in dropped),
+        dropped=sum(count_of(each) for each in dropped),
         loc=loc,
     )
-
-
-def _count(value: Any) -> int:
-    if type(value) is str and value.isascii() and value.isdigit() and len(value) < 12:
-        return int(value)
-    return value if type(value) is int and value > 0 else 0
 
 
 _KINDS = {1: "internal", 2: "server", 3: "client", 4: "producer", 5: "consumer"}
@@ -188,46 +180,5 @@ def _kind(value: Any) -> str | None:
 def _events(items: Any, loc: str, notes: Notes) -> Iterator[Event]:
     for item in items if type(items) is list else ():
         if type(item) is dict:
-            time = nanos(_get(item, "timeUnixNano", "time_unix_nano"), loc, notes)
+            time = nanos(first_of(item, "timeUnixNano", "time_unix_nano"), loc, notes)
             yield Event(text_of(item.get("name")), time, attributes(item.get("attributes"), loc, notes))
-
-
-def _log(part: Part, resource: dict[str, Any], scope: str | None, notes: Notes) -> SpanRecord | None:
-    """A log record of a GenAI event, as a span of which nothing but this event is known."""
-    item, loc = part.value, part.loc()
-    attrs = attributes(item.get("attributes"), loc, notes)
-    name = text_of(_get(item, "eventName", "event_name")) or text_of(attrs.get("event.name"))
-    body = any_value(item.get("body"))
-    if not name.startswith("gen_ai.") and not (type(body) is dict and {"input", "output"} & body.keys()):
-        return None
-    times = (
-        nanos(item.get(key), loc, notes)
-        for key in ("timeUnixNano", "time_unix_nano", "observedTimeUnixNano", "observed_time_unix_nano")
-    )
-    time = next((each for each in times if each is not None), None)
-    return SpanRecord(
-        trace_id=hex_id(_get(item, *_TRACE_ID), loc, notes),
-        span_id=hex_id(_get(item, *_SPAN_ID), loc, notes),
-        attrs={key: value for key, value in attrs.items() if key.endswith((".id", "_id"))},
-        start_ns=time,
-        end_ns=time,
-        events=[Event(name, time, attrs, body)],
-        resource=resource,
-        scope=scope,
-        dropped=_count(_get(item, "droppedAttributesCount", "dropped_attributes_count")),
-        is_log=True,
-        loc=loc,
-    )
-
-
-def _attach(spans: list[SpanRecord], logs: list[SpanRecord]) -> None:
-    """Give the events of log records to the spans that they name; the others stand for theirs."""
-    by_id = {(span.trace_id, span.span_id): span for span in spans if span.span_id}
-    alone: dict[tuple[str, str] | int, SpanRecord] = {}
-    for index, log in enumerate(logs):
-        key = (log.trace_id, log.span_id)
-        span = by_id.get(key) or alone.setdefault(key if log.span_id else index, log)
-        if span is not log:
-            span.events = [*span.events, *log.events]
-            span.dropped += log.dropped
-    spans.extend(alone.values())

@@ -92,7 +92,7 @@ class _Trace:
         self._write(executed)
         self._write_spans()
         coverage = Coverage(self._draft, self._conversation, self._tree, self._readings)
-        coverage.tell(has_executions=bool(executed), unplaced=self._history.unplaced)
+        coverage.tell(self._history, has_executions=bool(executed))
         self._draft.metadata = facts(self._tree, self._readings)
 
     def _doubt_empty_payloads(self) -> None:
@@ -226,7 +226,7 @@ class _Trace:
         results = [answer.value for answer in call.answers if answer.value is not UNSET]
         failed = next((answer.failed for answer in call.answers if answer.failed is not None), None)
         if execution is not None:
-            failed = failed if execution.failed is None else execution.failed
+            failed = failed or execution.failed if execution.failed is not None else failed
             if execution.result is not UNSET:
                 results.insert(0, execution.result)
         if not results:

@@ -11,6 +11,7 @@ from averment.evidence.draft import Draft
 from averment.evidence.model import CoverageState
 from averment.evidence.readers.spans.conventions import Reading, how_to_record
 from averment.evidence.readers.spans.conventions.messages import UNREAD_REQUEST
+from averment.evidence.readers.spans.history import History
 from averment.evidence.readers.spans.record import SpanRecord
 from averment.evidence.readers.spans.sessions import Conversation
 from averment.evidence.readers.spans.tree import Tree
@@ -47,19 +48,21 @@ class Coverage:
             if reading.kind == "llm" and tree.same_as[index] is None
         ]
 
-    def tell(self, *, has_executions: bool, unplaced: int) -> None:
+    def tell(self, history: History, *, has_executions: bool) -> None:
         """Write it to the draft.
 
         Args:
+            history: what was said.
             has_executions: whether a span is of a tool's execution.
-            unplaced: how many of the user's texts stand in histories at no place that could be told.
         """
         self._messages()
-        if unplaced:
-            reason = (
-                f"{unplaced} texts of the user stand in histories, and were not said before what follows them"
-            )
+        if history.unplaced:
+            reason = f"{history.unplaced} texts of the user stand in histories, and nothing shows when they were said"
             self._limit("partial", reason, _HOW_MODELS, "transcript")
+        elif history.inner and not self._draft.turns:
+            reason = "all messages stand inside a tool's execution, where nobody speaks to the user"
+            self._limit("absent", reason, _HOW_WHOLE, "transcript")
+            self._draft.turns = None
         self._executions(has_executions=has_executions)
         self._arguments()
         self._cut()
@@ -157,7 +160,10 @@ class Coverage:
         cut = [index for index, record in enumerate(records) if record.dropped or _ends_early(record, limit)]
         reason = "the exporter dropped attributes or events of these spans, or cut texts"
         kinds = {self._readings[index].kind for index in cut}
-        if kinds & {"llm", "agent"} or "messages_unreadable" in codes:
+        if "messages_unreadable" in codes:
+            unreadable = "attributes of messages hold text that is no JSON"
+            self._limit("unreadable", unreadable, "Record them as JSON.", "transcript", "requests")
+        if kinds & {"llm", "agent"} or "messages_cut" in codes:
             self._limit("truncated", reason, _HOW_LIMITS, "transcript", "requests")
         if "tool_call" in kinds:
             self._limit("truncated", reason, _HOW_LIMITS, "results", "errors")

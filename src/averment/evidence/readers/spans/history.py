@@ -58,6 +58,8 @@ class History:
     def __init__(self, draft: Draft) -> None:
         self.unplaced = 0
         """How many texts of the user stand in histories, and at no place that could be told."""
+        self.inner = 0
+        """How many texts were said inside a tool's execution."""
         self._draft = draft
         self._threads: dict[int | None, _Thread] = {}
         self._entries: list[Said | Call] = []
@@ -121,6 +123,7 @@ class History:
             elif item.kind == "answer":
                 step.answered(item)
             elif tool is not None:
+                self.inner += 1
                 self._draft.drop("a text that an agent or model said to another", item.loc)
             elif item.role == "system":
                 if item.key() not in thread.places:

@@ -21,6 +21,8 @@ __all__ = [
     "SpanRecord",
     "any_value",
     "attributes",
+    "count_of",
+    "first_of",
     "hex_id",
     "nanos",
     "status_of",
@@ -187,3 +189,15 @@ def any_value(value: Any) -> Any:
         pairs = inner.get("values") if type(inner) is dict else None
         return attributes(pairs if type(pairs) is list else [], "", Notes())
     return value
+
+
+def first_of(item: dict[str, Any], *keys: str) -> Any:
+    """The first of these that the object has and that is not null."""
+    return next((item[key] for key in keys if item.get(key) is not None), None)
+
+
+def count_of(value: Any) -> int:
+    """A count, as number or text; 0 for anything else."""
+    if type(value) is str and value.isascii() and value.isdigit() and len(value) < 12:
+        return int(value)
+    return value if type(value) is int and value > 0 else 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from averment.evidence.draft import Draft
+from averment.evidence.readers.calls import parsed
 from averment.evidence.readers.spans.conventions.messages import Item, decoded, items_of, list_of, nested
 from averment.evidence.readers.spans.record import Event, SpanRecord, text_of
 
@@ -91,8 +92,12 @@ def _attributes(attrs: dict[str, Any], loc: str, draft: Draft) -> tuple[list[Ite
     for key, role in (("gen_ai.input.messages", "user"), ("gen_ai.output.messages", "assistant")):
         listed = list_of(decoded(attrs.get(key), f"{loc}.attributes", draft))
         if listed is None:
-            if text_of(attrs.get(key)):
-                draft.note("messages_unreadable", loc, "an attribute of messages is no JSON")
+            if text := text_of(attrs.get(key)):
+                _, problem = parsed(text, loc, draft)
+                if problem == "json_truncated":
+                    draft.note("messages_cut", loc, "an attribute of messages ends in the middle")
+                else:
+                    draft.note("messages_unreadable", loc, "an attribute of messages holds none")
             continue
         items = items_of(listed, loc, draft, role)
         if role == "assistant":

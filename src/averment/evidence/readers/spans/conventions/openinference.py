@@ -25,7 +25,7 @@ _KINDS = {
     "AGENT": "agent",
     "RETRIEVER": "retriever",
     "GUARDRAIL": "guardrail",
-    **dict.fromkeys(("CHAIN", "EMBEDDING", "RERANKER", "EVALUATOR", "PROMPT", "UNKNOWN"), "other"),
+    **dict.fromkeys(("CHAIN", "EMBEDDING", "RERANKER", "EVALUATOR", "PROMPT"), "other"),
 }
 
 
