@@ -323,13 +323,16 @@ def _dict(fact: Any) -> Any:
 def _only(drafts: list[Draft], name: str | None) -> Draft:
     if len(drafts) == 1:
         return drafts[0]
+    what, mend = "the file", "Choose one with `--conversation ID`, or take all with `--all`."
+    if name is None:
+        what, mend = "this", "Give the conversations one by one, or take all with `Evidence.all_from_bytes`."
     raise EvidenceError(
         Problem(
             code="several_conversations",
-            message=f"the file holds {len(drafts)} conversations",
+            message=f"{what} holds {len(drafts)} conversations",
             file=name,
             expected="one conversation",
-            mend="Choose one with `--conversation ID`, or take all with `--all`.",
+            mend=mend,
         )
     )
 
