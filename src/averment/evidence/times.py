@@ -18,7 +18,7 @@ MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 
 _LIMIT = 2**63
-_NUMBER = re.compile(r"[+-]?\d{1,20}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,2})?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?\d{1,20}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _ISO = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,12}))?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?",
     re.ASCII | re.IGNORECASE,
