@@ -27,7 +27,7 @@ MAX_GZIP_MEMBERS = 100_000
 """How many members one gzip file may have; a log that was packed piece by piece has many."""
 
 _STEP = 2**20
-_FED = 2**16
+_FED = 2**14
 _GZIP = 31  # zlib's code for a gzip header and the largest window
 _ENTRY = b"PK\x01\x02"
 _PACKED = (b"\x1f\x8b", b"PK\x03\x04")
