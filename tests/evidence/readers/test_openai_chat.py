@@ -123,6 +123,13 @@ def test_a_log_holds_conversations_and_lines_about_itself() -> None:
     assert (call.args, call.result, call.id) == ({"order": "B-17"}, "done", "c_0")
 
 
+def test_a_record_may_name_its_conversation() -> None:
+    """By `conversation_id`, else by an id of its own, so that records of other sources find it."""
+    assert read({"id": "r-1", "messages": talk()}).model.conversation_id == "r-1"
+    model = read({"id": "r-1", "conversation_id": "call-17", "messages": talk()}).model
+    assert (model.conversation_id, model.metadata, model.notes) == ("call-17", {"id": "r-1"}, ())
+
+
 def test_older_function_calls_are_paired_by_name() -> None:
     """`function_call` has no id; the message of the role `function` repeats the name."""
     call = {"role": "assistant", "content": None, "function_call": {"name": "refund", "arguments": "{}"}}

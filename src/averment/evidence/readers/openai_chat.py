@@ -67,6 +67,7 @@ _MESSAGE_KEYS = frozenset(
 )
 _RECORD_KEYS = frozenset(
     {"messages", "choices", "tools", "functions", "metadata", "request", "response", "id", "object"}
+    | {"conversation_id"}
 )
 _KEPT = (
     "model",
@@ -279,10 +280,12 @@ def _read_body(part: Part, dialogue: Dialogue, draft: Draft) -> None:
     if isinstance(value.get("metadata"), dict):
         draft.metadata = (draft.metadata or {}) | value["metadata"]
     keep(draft, value, ("index",))
-    if requested and value.get("object") is None and type(value.get("id")) is str:
-        draft.conversation_id = value[
-            "id"
-        ]  # a record's own; that of a response is one of many in a conversation
+    if type(value.get("conversation_id")) is str:
+        draft.conversation_id = value["conversation_id"]
+        keep(draft, value, ("id",))
+    elif requested and value.get("object") is None and type(value.get("id")) is str:
+        # A record's own; that of a response is one of many in a conversation.
+        draft.conversation_id = value["id"]
     elif replied:
         keep(draft, response.value, ("id",))
     draft.drop_rest(value, _RECORD_KEYS | {*_KEPT, "index"}, part.loc())
