@@ -22,7 +22,7 @@ import msgspec
 from msgspec import UNSET
 
 from averment.evidence.draft import Draft, Part, kind_of
-from averment.evidence.model import MAX_SPANS, ArgsState, Span, ToolCallStatus
+from averment.evidence.model import MAX_SPANS, ArgsState, ToolCallStatus
 from averment.evidence.readers.dialogue import Dialogue
 from averment.evidence.readers.spans.conventions import Execution, interpret
 from averment.evidence.readers.spans.conventions.messages import Item, fingerprint
@@ -31,8 +31,9 @@ from averment.evidence.readers.spans.facts import facts
 from averment.evidence.readers.spans.history import History
 from averment.evidence.readers.spans.merging import agree, fill, says_error
 from averment.evidence.readers.spans.pairing import Call
-from averment.evidence.readers.spans.record import Event, SpanRecord
+from averment.evidence.readers.spans.record import SpanRecord
 from averment.evidence.readers.spans.sessions import Conversation
+from averment.evidence.readers.spans.trace import trace_of
 from averment.evidence.readers.spans.tree import Tree
 
 __all__ = ["read"]
@@ -84,13 +85,12 @@ class _Trace:
         self._tree.relate(self._readings)
         self._doubt_empty_payloads()
         self._history = History(draft)
-        self._skewed: str | None = None
 
     def read(self) -> None:
         self._said()
         executed = self._executed()
         self._write(executed)
-        self._write_spans()
+        self._draft.spans = trace_of(self._tree, self._readings, self._draft)
         coverage = Coverage(self._draft, self._conversation, self._tree, self._readings)
         coverage.tell(self._history, has_executions=bool(executed))
         self._draft.metadata = facts(self._tree, self._readings)
@@ -251,64 +251,3 @@ class _Trace:
                 self._draft.note("no_duration", record.loc, "a tool's span has no duration", "info")
             end = None
         return {"start_ns": start, "end_ns": end, "clock": "epoch"}
-
-    def _write_spans(self) -> None:
-        spans = []
-        for index, (record, reading) in enumerate(zip(self._records, self._readings, strict=True)):
-            same = self._tree.same_as[index]
-            if record.start_ns is not None and record.end_ns is not None and record.end_ns < record.start_ns:
-                self._draft.note("ends_before_start", record.loc, "the span ends before it starts")
-            self._skewed = self._skewed or self._is_skewed(index)
-            fields: dict[str, Any] = {
-                "trace_id": record.trace_id,
-                "span_id": record.span_id,
-                "parent_id": record.parent_id,
-                "kind": record.kind,
-                "message": record.message,
-                "scope": record.scope,
-                "resource": record.resource,
-                "links": record.links,
-                "dropped": record.dropped,
-                "events": [_event(event) for event in record.events],
-                "same_as": None if same is None else self._tree.ids[same],
-            }
-            fields = {key: value for key, value in fields.items() if value not in (None, "", 0, {}, [])}
-            if same is None:
-                fields |= reading.fields
-            timed = record.start_ns is not None or record.end_ns is not None
-            spans.append(
-                Span(
-                    id=self._tree.ids[index],
-                    type=reading.kind if same is None else "other",
-                    name=self._name(index) or None,
-                    start_ns=record.start_ns,
-                    end_ns=record.end_ns,
-                    clock="epoch" if timed else None,
-                    status=record.status,
-                    attrs=record.attrs,
-                    fields=fields,
-                    loc=record.loc,
-                )
-            )
-        self._draft.spans = spans
-        if self._skewed is not None:
-            detail = "a span starts before the one around it, which another host wrote: their clocks differ"
-            self._draft.note("clocks_differ", self._skewed, detail)
-
-    def _is_skewed(self, index: int) -> str | None:
-        """Where a span stands that starts before the one around it, when that is of another resource."""
-        record, up = self._records[index], self._tree.parent[index]
-        if up is None or record.start_ns is None:
-            return None
-        around = self._records[up]
-        is_earlier = around.start_ns is not None and record.start_ns < around.start_ns
-        return record.loc if is_earlier and record.resource != around.resource else None
-
-    def _name(self, index: int) -> str:
-        execution = self._readings[index].execution
-        return (execution.name if execution is not None else None) or self._records[index].name
-
-
-def _event(event: Event) -> dict[str, Any]:
-    told = {"name": event.name, "time_ns": event.time_ns, "attributes": event.attrs, "body": event.body}
-    return {key: value for key, value in told.items() if value not in (None, {}, "")}
