@@ -19,13 +19,11 @@ from __future__ import annotations
 
 import argparse
 
-from averment.cli.inputs import add_reading, reading
+from averment.cli.inputs import add_reading, reading, refuse_twice
 from averment.cli.parser import Parser
 from averment.errors import ExitCode, Problem, UsageError
 
 __all__ = ["configure", "execute"]
-
-_LISTED = 200
 
 
 def configure(parser: Parser) -> None:
@@ -48,6 +46,7 @@ def execute(args: argparse.Namespace) -> int:
     """Shows, converts or lists."""
     if args.action == "formats":
         return _formats()
+    refuse_twice(*args.files)
     if not args.files:
         message = f"`averment evidence {args.action}` needs a file"
         raise UsageError(Problem(code="usage", message=message, mend="See `averment evidence --help`."))
@@ -70,28 +69,22 @@ def _formats() -> int:
 
 def _show(args: argparse.Namespace) -> int:
     from averment.cli.inputs import load_conversations
-    from averment.cli.outputs import say
-    from averment.report.evidence import as_object, as_text, headline
+    from averment.cli.outputs import writing
+    from averment.report.evidence import as_object, as_text, listed
     from averment.text.jsontext import canonical_known
 
-    for number, name in enumerate(args.files):
-        found = load_conversations(name, reading(args), wanted=args.wanted)
-        if args.format == "json":
-            for label, evidence in found:
-                say(canonical_known(as_object(evidence, label)) + b"\n")
-            continue
-        if number:
-            say("\n")
-        if len(found) > 1 and not args.every:
-            shown = enumerate(evidence for _, evidence in found[:_LISTED])
-            listed = "".join(f"  {headline(evidence, index)}\n" for index, evidence in shown)
-            more = f"  ... and {len(found) - _LISTED:,} more\n" if len(found) > _LISTED else ""
-            say(
-                f"{name} holds {len(found):,} conversations; `--conversation ID` shows one, `--all` every one\n"
-            )
-            say(listed + more)
-            continue
-        say("\n".join(as_text(evidence, label) for label, evidence in found))
+    with writing(args.output or "-") as write:
+        for number, name in enumerate(args.files):
+            found = load_conversations(name, reading(args), wanted=args.wanted)
+            if args.format == "json":
+                for label, evidence in found:
+                    write(canonical_known(as_object(evidence, label)) + b"\n")
+                continue
+            if len(found) > 1 and not args.every:
+                text = listed([evidence for _, evidence in found], name)
+            else:
+                text = "\n".join(as_text(evidence, label) for label, evidence in found)
+            write(f"{chr(10) if number else ''}{text}".encode("utf-8", "backslashreplace"))
     return ExitCode.YES
 
 
@@ -105,6 +98,10 @@ def _convert(args: argparse.Namespace) -> int:
         message = "what the conversation is to be converted to is missing"
         mend = "Add `--to averment`, `--to voice_trace` or `--to openai`."
         raise UsageError(Problem(code="usage", message=message, mend=mend))
+    in_lines = args.every or len(args.files) > 1
+    if args.to == "voice_trace" and len(args.files) > 1:
+        message = "a trace holds one conversation, so several files can't be written as one"
+        raise UsageError(Problem(code="usage", message=message, mend="Convert them one by one."))
     with writing(args.output or "-") as write:
         for name in args.files:
             found = load_conversations(name, reading(args), wanted=args.wanted)
@@ -117,10 +114,10 @@ def _convert(args: argparse.Namespace) -> int:
                 )
             for label, evidence in found:
                 if args.to == "averment":
-                    write(evidence.to_json() + (b"\n" if args.every else b""))
+                    write(evidence.to_json() + (b"\n" if in_lines else b""))
                     continue
                 data, lost = WRITERS[args.to](evidence.model)
                 write(data)
                 if lost:
-                    say(f"{label}: `{args.to}` can't hold {', '.join(lost)}\n", err=True)
+                    say(f"{label}: `{args.to}` can't hold {'; '.join(lost)}\n", err=True)
     return ExitCode.YES

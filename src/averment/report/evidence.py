@@ -5,6 +5,7 @@ Whatever is quoted is redacted: this is written to terminals and logs.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -13,25 +14,38 @@ from msgspec import UNSET
 
 from averment.evidence import Evidence
 from averment.evidence.model import Coverage, EvidenceModel, Note, Source, Span, ToolCall, Turn
-from averment.report.terminal import call_text, printable
+from averment.report.terminal import call_text
 from averment.text.pii import redact
+from averment.text.shown import printable
 
-__all__ = ["as_object", "as_text", "headline", "timeline"]
+__all__ = ["as_object", "as_text", "listed", "timeline"]
 
 SCHEMA = "averment.evidence_summary.v1"
 
+_LISTED = 200
 _SHOWN_NOTES = 40
 _SHOWN_EVENTS = 200
+_OF_SOURCE = ("id", "name", "format", "reader", "why", "sha256", "bytes", "records", "records_read")
+_DIGEST = re.compile("sha256:[0-9a-f]{64}")
 _SECOND = 1_000_000_000
 _ONLY_GAPS = ("speakers", "arguments")
 
 
-def headline(evidence: Evidence, index: int) -> str:
-    """One line of one conversation among many; without an id it is called `#` and its index."""
-    model = evidence.model
-    counts = _counts(model)
-    told = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count)
-    return f"{printable(model.conversation_id or f'#{index}', 60)}  {told or 'nothing'}"
+def listed(conversations: Sequence[Evidence], name: str) -> str:
+    """The conversations that a file holds, one in each line; ends in a newline.
+
+    One without an id is called `#` and its index, as `--conversation` has it.
+    """
+    lines = [
+        f"{name} holds {len(conversations):,} conversations; `--conversation ID` shows one, `--all` every one"
+    ]
+    for index, evidence in enumerate(conversations[:_LISTED]):
+        counts = _counts(evidence.model)
+        told = ", ".join(f"{count} {label.replace('_', ' ')}" for label, count in counts.items() if count)
+        lines.append(f"  {printable(evidence.model.conversation_id or f'#{index}', 60)}  {told or 'nothing'}")
+    if len(conversations) > _LISTED:
+        lines.append(f"  ... and {len(conversations) - _LISTED:,} more")
+    return "\n".join(lines) + "\n"
 
 
 def as_text(evidence: Evidence, name: str, *, events: int | None = _SHOWN_EVENTS) -> str:
@@ -71,15 +85,14 @@ def as_object(evidence: Evidence, name: str) -> dict[str, Any]:
     if model.conversation_id is not None:
         summary["conversation_id"] = redact(model.conversation_id)
     summary["evidence_sha256"] = evidence.sha256
-    keys = ("id", "name", "format", "reader", "why", "sha256", "bytes", "records", "records_read")
     summary["sources"] = [
-        {key: value for key in keys if (value := getattr(source, key)) is not None}
+        {key: _safe(value) for key in _OF_SOURCE if (value := getattr(source, key)) is not None}
         for source in model.sources
     ]
     summary["counts"] = _counts(model)
     summary["coverage"] = {
         channel: {
-            key: value
+            key: _safe(value)
             for key, value in (("state", entry.state), ("reason", entry.reason), ("how", entry.how))
             if value
         }
@@ -87,10 +100,15 @@ def as_object(evidence: Evidence, name: str) -> dict[str, Any]:
     }
     summary["timeline"] = [_as_object(thing) for thing in timeline(model)]
     summary["notes"] = [
-        {"code": note.code, "severity": note.severity, "loc": redact(note.loc), "detail": note.detail}
+        {key: _safe(getattr(note, key)) for key in ("code", "severity", "loc", "detail")}
         for note in model.notes
     ]
     return summary
+
+
+def _safe(value: Any) -> Any:
+    """A text without personal data, for an evidence file may say anything; digests and numbers as they are."""
+    return value if not isinstance(value, str) or _DIGEST.fullmatch(value) else redact(value)
 
 
 def timeline(model: EvidenceModel) -> Sequence[Turn | ToolCall | Span]:
@@ -169,7 +187,7 @@ def _of_day(nanoseconds: int) -> str:
     milliseconds = nanoseconds // 1_000_000 % 86_400_000
     hours, rest = divmod(milliseconds, 3_600_000)
     minutes, rest = divmod(rest, 60_000)
-    return f"{hours:02}:{minutes:02}:{rest / 1000:04.1f}"
+    return f"{hours:02}:{minutes:02}:{rest // 1000:02}.{rest % 1000 // 100}"
 
 
 def _note(note: Note) -> str:
