@@ -166,7 +166,7 @@ def drafts_of(data: bytes, name: str | None, *, form: Reading | None = None) -> 
     ]
     if not drafts:
         message = "the file is of a known format, and holds no conversation"
-        raise EvidenceError(Problem(code="empty_input", message=message, file=name))
+        raise EvidenceError(Problem(code="no_conversation", message=message, file=name))
     return drafts
 
 
