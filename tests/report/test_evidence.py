@@ -49,10 +49,7 @@ def test_a_summary_says_what_was_read_and_how() -> None:
     assert "(" in lines[1]
     assert "  read          4 of 4 records" in lines
     assert f"  evidence      {evidence.sha256}" in lines
-    assert (
-        "  holds         3 turns, 1 tool calls, 1 calls executed, 1 results, 0 spans, 0 state records"
-        in lines
-    )
+    assert "  holds         3 turns, 1 tool call (1 executed), 1 result" in lines
     coverage = lines[lines.index("coverage") + 1 :]
     assert coverage[0].split() == ["transcript", "present"]
     errors = next(index for index, line in enumerate(coverage) if line.split()[:1] == ["errors"])
@@ -153,7 +150,7 @@ def test_a_list_names_every_conversation_and_how_to_see_one() -> None:
     assert text.splitlines() == [
         "many.jsonl holds 2 conversations; `--conversation ID` shows one, `--all` every one",
         "  c  nothing",
-        "  #1  1 turns",
+        "  #1  1 turn",
     ]
     assert listed([made()] * 250, "x").splitlines()[-1] == "  ... and 50 more"
 

@@ -40,9 +40,9 @@ def listed(conversations: Sequence[Evidence], name: str) -> str:
         f"{name} holds {len(conversations):,} conversations; `--conversation ID` shows one, `--all` every one"
     ]
     for index, evidence in enumerate(conversations[:_LISTED]):
-        counts = _counts(evidence.model)
-        told = ", ".join(f"{count} {label.replace('_', ' ')}" for label, count in counts.items() if count)
-        lines.append(f"  {printable(evidence.model.conversation_id or f'#{index}', 60)}  {told or 'nothing'}")
+        lines.append(
+            f"  {printable(evidence.model.conversation_id or f'#{index}', 60)}  {_told(evidence.model)}"
+        )
     if len(conversations) > _LISTED:
         lines.append(f"  ... and {len(conversations) - _LISTED:,} more")
     return "\n".join(lines) + "\n"
@@ -61,8 +61,7 @@ def as_text(evidence: Evidence, name: str, *, events: int | None = _SHOWN_EVENTS
     if model.conversation_id is not None:
         lines.append(f"  conversation  {printable(model.conversation_id, 80)}")
     lines.append(f"  evidence      {evidence.sha256}")
-    told = ", ".join(f"{count} {label.replace('_', ' ')}" for label, count in _counts(model).items())
-    lines += [f"  holds         {told}", "", "coverage", *_coverage(model.coverage), "", "timeline"]
+    lines += [f"  holds         {_told(model)}", "", "coverage", *_coverage(model.coverage), "", "timeline"]
     happened = list(timeline(model))
     lines += [f"  {line}" for line in (_event(each) for each in happened[:events])] or ["  (nothing)"]
     if events is not None and len(happened) > events:
@@ -134,6 +133,23 @@ def _counts(model: EvidenceModel) -> dict[str, int]:
     counts["spans"] = len(model.spans or ())
     counts["state_records"] = sum(len(state.rows) for state in model.states or ())
     return counts
+
+
+def _told(model: EvidenceModel) -> str:
+    """The counts in words: `2 turns, 1 tool call (1 error), 1 result`."""
+    counts = _counts(model)
+    called = ", ".join(
+        f"{count} {name.removeprefix('calls_')}"
+        for name, count in counts.items()
+        if name.startswith("calls_")
+    )
+    told = []
+    for name in ("turns", "tool_calls", "results", "spans", "state_records"):
+        if count := counts[name]:
+            words = name.replace("_", " ")
+            told.append(f"{count:,} {words if count > 1 else words.removesuffix('s')}")
+            told[-1] += f" ({called})" if name == "tool_calls" else ""
+    return ", ".join(told) or "nothing"
 
 
 def _source(source: Source) -> Iterator[str]:
