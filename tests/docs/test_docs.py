@@ -8,7 +8,8 @@ A fenced block says by its first line how it is checked:
     ```console                     each `$ averment ...` is run, and the lines below it must appear, in order, in what
                                    it prints; `...` stands for anything. `$ make ...` must be a verb of the Makefile
 
-A file whose name begins with `wrong` shows mistakes, so it is not validated. Other blocks are not checked.
+A file whose name begins with `wrong` shows mistakes, so it is not validated. Other blocks are not checked. A comment
+`<!-- call.json is tests/samples/vapi/report.json -->` lays a copy of a sample beside the files of its page.
 """
 
 from __future__ import annotations
@@ -28,12 +29,14 @@ import pytest
 import averment
 from averment.assertions import KINDS, values
 from averment.assertions.codes import Code
+from averment.evidence.formats import FORMATS, NATIVE, Format
 from averment.text.source import read_source
 
 _ROOT = Path(__file__).parents[2]
 _DOCS = _ROOT / "docs"
 _PAGES = sorted([*_ROOT.glob("*.md"), *_DOCS.glob("*.md")])
 _FENCE = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+_SAMPLE = re.compile(r"^<!-- (\S+) is (tests/samples/\S+) -->$", re.MULTILINE)
 _LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
@@ -66,8 +69,17 @@ def folder(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for fence in _fences(page):
         if fence.title is not None:
             (tmp_path / fence.title).write_text(fence.text, encoding="utf-8")
+    for name, sample in _samples(page).items():
+        shutil.copy(sample, tmp_path / name)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def _samples(page: Path) -> dict[str, Path]:
+    """The samples that a page names, by the names that it has for them."""
+    named = dict(_SAMPLE.findall(_text(page)))
+    assert len(named) == len(set(_SAMPLE.findall(_text(page)))), "two samples have one name"
+    return {name: _ROOT / sample for name, sample in named.items()}
 
 
 def _as_document(text: str) -> str:
@@ -169,10 +181,49 @@ def test_every_kind_has_a_page_and_a_place_in_the_menu(kind: str) -> None:
     assert f'"reference/kinds/{kind}.md"' in _text(_ROOT / "zensical.toml")
 
 
+@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+def test_every_format_is_explained(form: Format) -> None:
+    """The page on formats has a section for each, of what its reader says, and what its samples come to."""
+    page = _REFERENCE["formats.md"]
+    section = page.partition(f"\n## {form.name}\n")[2].partition("\n## ")[0]
+    assert f"| [`{form.name}`](#{form.name}) |" in page
+    if form not in NATIVE:
+        assert "**Known gaps.** " in section
+        assert "| sample | said |" in section
+
+
+_PLATFORMS = _DOCS / "from-your-platform.md"
+
+
+def test_every_format_has_a_source_to_get_it_from() -> None:
+    """The page on platforms shows a recording in every format that is not averment's own."""
+    pytest.importorskip("google.protobuf", reason="one of them needs the extra `otel`")
+    shown = {
+        source.format
+        for each in _BUILD["sources"](_text(_PLATFORMS))
+        for evidence in each.load()
+        for source in evidence.model.sources
+    }
+    assert shown == {form.name for form in FORMATS} - {form.name for form in NATIVE}
+
+
+def test_what_a_source_can_prove_is_what_its_samples_come_to() -> None:
+    """The table is that of the readers; when one of them changes, the table that is right now is shown here."""
+    pytest.importorskip("google.protobuf", reason="one of the samples needs the extra `otel`")
+    page = _text(_PLATFORMS)
+    assert _BUILD["proof_table"](page) in page
+
+
+def test_every_source_has_a_command() -> None:
+    """A section with a sample runs it."""
+    assert [each.name for each in _BUILD["sources"](_text(_PLATFORMS)) if not each.command] == []
+
+
 def test_every_page_is_in_the_menu() -> None:
     """The menu leads to every page."""
     menu = _text(_ROOT / "zensical.toml")
     assert [page.name for page in _DOCS.glob("*.md") if f'"{page.name}"' not in menu] == []
+    assert [name for name in _REFERENCE if f'"reference/{name}"' not in menu] == []
 
 
 def test_the_site_builds_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
