@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+
+from averment import Evidence
 
 Judge = Callable[..., dict[str, Any]]
 
@@ -238,3 +241,61 @@ def test_hostile_sizes_stay_linear(judge: Judge) -> None:
     transcript = [turn(f"refund of {number} dollars", number + 1) for number in range(size)]
     trace = [call(number, start=number) for number in range(size)]
     assert judge(claim(**BOUND), transcript=transcript, trace=trace)["status"] == "PASS"
+
+
+# Without times: the order of messages.
+
+ASKED = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [{"id": "call_a", "function": {"name": "issue_refund", "arguments": '{"amount": 42}'}}],
+}
+ANSWERED = {"role": "tool", "tool_call_id": "call_a", "content": "done"}
+CLAIMED = {"role": "assistant", "content": "Your refund of 42 dollars is on its way."}
+CALLER = {"role": "user", "content": "Where is my money?"}
+
+
+def chat(*messages: dict[str, Any]) -> Evidence:
+    return Evidence.from_bytes(json.dumps(messages).encode(), from_format="openai_chat")
+
+
+@pytest.mark.parametrize(
+    ("messages", "timing", "status"),
+    [
+        ([CALLER, ASKED, ANSWERED, CLAIMED], "before", "PASS"),
+        ([CALLER, CLAIMED, ASKED, ANSWERED], "before", "FAIL"),
+        ([CALLER, ASKED, ANSWERED, CLAIMED], "after", "FAIL"),
+        ([CALLER, CLAIMED, ASKED, ANSWERED], "after", "PASS"),
+        ([CALLER, CLAIMED, ASKED, ANSWERED], "anywhere", "PASS"),
+    ],
+)
+def test_messages_without_times_are_ordered_by_their_places(
+    judge: Judge, messages: list[dict[str, Any]], timing: str, status: str
+) -> None:
+    """A list of chat messages says which came first, though no clock does."""
+    result = judge(claim(**BOUND, timing=timing), chat(*messages))
+    assert (result["status"], result.get("code")) == (status, None if status == "PASS" else "claim_unbacked")
+
+
+def test_a_number_of_turns_counts_by_places_and_seconds_need_a_clock(judge: Judge) -> None:
+    """Within so many turns is known without times, within seconds is not."""
+    evidence = chat(ASKED, ANSWERED, CALLER, CALLER, CLAIMED)
+    assert judge(claim(**BOUND, within={"turns": 1}), evidence)["status"] == "FAIL"
+    assert judge(claim(**BOUND, within={"turns": 3}), evidence)["status"] == "PASS"
+    assert judge(claim(**BOUND, within={"seconds": 9}), evidence)["status"] == "INCONCLUSIVE"
+
+
+def test_the_message_that_asks_for_a_call_speaks_before_it(judge: Judge) -> None:
+    """What is said in one message with the request is said before the call is made."""
+    both = {**ASKED, "content": CLAIMED["content"]}
+    assert judge(claim(**BOUND), chat(CALLER, both, ANSWERED))["status"] == "FAIL"
+
+
+def test_merged_sources_have_no_order_of_messages(judge: Judge) -> None:
+    """Turns of one source and calls of another: which came first nobody says."""
+    words = Evidence(transcript=[turn("Hello", None), turn(CLAIMED["content"], None)], conversation_id="c")
+    calls = Evidence(trace=[call(start=None)], conversation_id="c")
+    result = judge(claim(**BOUND), words.merged(calls))
+    assert (result["status"], result["code"]) == ("INCONCLUSIVE", "no_clock")
+    whole = chat(CALLER, ASKED, ANSWERED, CLAIMED)
+    assert judge(claim(**BOUND), whole.merged(whole))["status"] == "PASS", "its own order it keeps"

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 from averment.errors import EvidenceError
 from averment.evidence import Evidence
 from averment.evidence.model import MAX_BYTES
+from averment.evidence.readers import conversation
 
 TRANSCRIPT = [{"role": "agent", "text": "hello"}]
 TRACE = [{"type": "tool_call", "name": "x"}]
@@ -88,7 +91,7 @@ def test_a_part_given_as_another_is_told(write: Any) -> None:
 def test_objects_of_another_format_are_no_trace(write: Any) -> None:
     """Items with a type that a native trace doesn't know would make every call look missing."""
     with pytest.raises(EvidenceError) as error:
-        Evidence.load(trace=write("t.json", [{"type": "function_call", "name": "x"}]))
+        Evidence.load(trace=write("t.json", [{"type": "telegram", "name": "x"}]))
     assert code(error) == "unsupported_format"
 
 
@@ -242,7 +245,8 @@ def test_a_conversation_given_as_state_or_timing_is_told(tmp_path: Path, part: s
     )
     for path in (whole, trace):
         with pytest.raises(EvidenceError) as caught:
-            Evidence.load(**{part: path})
+            given: Any = {part: path}
+            Evidence.load(**given)
         assert [problem.code for problem in caught.value.problems] == ["swapped_arguments"]
 
 
@@ -251,3 +255,78 @@ def test_a_resource_may_have_the_name_of_a_part(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     path.write_text('{"transcript": [{"id": 1}], "orders": []}', encoding="utf-8")
     assert Evidence.load(state=path).model.states is not None
+
+
+CHAT = [
+    {"role": "user", "content": "hi"},
+    {
+        "role": "assistant",
+        "content": "there",
+        "tool_calls": [{"id": "call_a", "function": {"name": "pay", "arguments": '{"n": 1}'}}],
+    },
+    {"role": "tool", "tool_call_id": "call_a", "content": "ok"},
+]
+
+
+def test_a_part_in_another_format_is_taken_for_what_it_is_given_as(write: Any) -> None:
+    """The turns of a chat as the transcript, its calls as the trace."""
+    chat = write("chat.json", CHAT)
+    model = Evidence.load(transcript=chat).model
+    assert (len(model.turns or ()), model.calls, model.coverage.executions.state) == (2, None, "absent")
+    model = Evidence.load(trace=chat).model
+    assert (model.turns, len(model.calls or ()), model.coverage.transcript.state) == (None, 1, "absent")
+    assert model.coverage.executions.state == "present"
+
+
+def test_a_trace_is_not_written_over_the_calls_of_a_conversation(write: Any) -> None:
+    """Which calls are the same can't be told without ids; those of one source count, and a note says so."""
+    chat, trace = write("chat.json", CHAT), write("trace.json", TRACE)
+    model = Evidence.load(chat, trace=trace).model
+    assert [call.name for call in model.calls or ()] == ["pay"]
+    assert "calls_not_joined" in {note.code for note in model.notes}
+    assert [source.format for source in model.sources] == ["openai_chat", "voice_trace"]
+    assert (model.calls or ())[0].loc == "src_0#$[1].tool_calls[0]"
+
+
+def test_a_part_of_several_conversations_is_refused(write: Any) -> None:
+    """Which of them belongs here is told by ids, and for that there is another option."""
+    lines = write("chats.json", [{"messages": CHAT}, {"messages": CHAT}])
+    with pytest.raises(EvidenceError) as error:
+        Evidence.load(transcript=lines)
+    assert code(error) == "several_conversations"
+    assert "--evidence" in (error.value.problems[0].mend or "")
+
+
+def test_a_part_is_read_out_of_an_archive_of_one_file(tmp_path: Path) -> None:
+    """Of several files none would be the part."""
+    packed = tmp_path / "t.gz"
+    packed.write_bytes(gzip.compress(json.dumps(TRANSCRIPT).encode()))
+    assert len(Evidence.load(transcript=packed).model.turns or ()) == 1
+    file = tmp_path / "t.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        for name in "ab":
+            archive.writestr(name, json.dumps(TRANSCRIPT))
+    with pytest.raises(EvidenceError) as error:
+        Evidence.load(transcript=file)
+    assert code(error) == "several_files"
+
+
+def test_a_part_without_an_end_of_its_own_clock_keeps_it(write: Any) -> None:
+    """A transcript alone has the clock of its format; beside a trace of another source it is not the same one."""
+    file, trace = write("call.vtt", None), write("trace.json", [{"type": "dtmf", "time_sec": 1}])
+    file.write_text("WEBVTT\n\n00:09.000 --> 00:11.000\n<v Agent>hello\n", encoding="utf-8")
+    model = Evidence.load(transcript=file).model
+    assert [turn.clock for turn in model.turns or ()] == ["call_relative"]
+    for model in (
+        Evidence.load(transcript=file, trace=trace).model,
+        Evidence.load(trace, transcript=file).model,
+    ):
+        assert {(model.turns or ())[0].clock, (model.spans or ())[0].clock} == {"call_relative", "monotonic"}
+
+
+def test_a_format_that_finds_no_conversation_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty list of conversations would be judged without a word."""
+    monkeypatch.setattr(conversation, "split", lambda _: [], raising=False)
+    with pytest.raises(EvidenceError) as error:
+        Evidence.all_from_bytes(b'{"conversation_id": "c"}')
+    assert code(error) == "no_conversation"

@@ -338,3 +338,55 @@ def test_a_view_tells_the_hits_of_its_own_patterns_only() -> None:
     assert seen.all_hits == {said: [1], unsaid: []}
     with pytest.raises(KeyError):
         seen.hits(compile_pattern("other"))
+
+
+# The order of a source.
+
+
+def test_the_order_of_a_source_is_the_timeline_where_there_are_no_times() -> None:
+    """Turns and calls as their places in the source have them."""
+    evidence = from_model(
+        turns=[turn("a", seq=0), turn("b", seq=3)], calls=[call("y", seq=4), call("x", seq=1)]
+    )
+    seen = view(evidence=evidence)
+    assert seen.is_sequenced
+    assert order(seen.timeline(turns=True, spans=True)) == "0x1y"
+    assert [each.id for each in seen.calls] == ["x", "y"]
+
+
+def test_the_order_of_a_source_is_that_of_all_or_of_none() -> None:
+    """One thing without a place, or a span that has none, leaves the timeline to the clock."""
+    turns, calls = [turn("a", seq=0)], [call("x", seq=1)]
+    for fields in (
+        {"turns": [turn("a")], "calls": calls},
+        {"turns": turns, "calls": [*calls, call("y")]},
+    ):
+        seen = view(evidence=from_model(**fields))
+        assert not seen.is_sequenced
+        assert seen.timeline(turns=True, spans=True) is None
+    other = {"id": "s", "type": "dtmf", "loc": "src_0#$"}
+    seen = view(evidence=from_model(turns=turns, calls=calls, spans=[other]))
+    assert seen.timeline(turns=True, spans=True) is None
+    seen = view(evidence=from_model(turns=turns, calls=calls, spans=[{**other, "seq": 2}]))
+    assert order(seen.timeline(turns=True, spans=True)) == "0x."
+
+
+def test_the_order_of_a_source_is_known_whatever_its_clocks_say() -> None:
+    """Times that only some things have change nothing."""
+    timed = turn("a", seq=1, start_ns=9, clock="epoch")
+    seen = view(evidence=from_model(turns=[timed], calls=[call("x", seq=0)]))
+    assert order(seen.timeline(turns=True, spans=True)) == "x0"
+
+
+def test_merged_sources_have_no_order_but_a_clock() -> None:
+    """Places in two sources are not comparable; times on one clock are."""
+
+    def merged(**times: Any) -> View:
+        talk = from_model(conversation_id="c", turns=[turn("a", seq=0, **times), turn("b", seq=1, **times)])
+        trace = from_model(conversation_id="c", calls=[call("x", seq=0, **times)])
+        return view(evidence=talk.merged(trace))
+
+    assert not merged().is_sequenced
+    assert merged().timeline(turns=True, spans=True) is None
+    assert order(merged(start_ns=1, clock="epoch").timeline(turns=True, spans=True)) == "01x"
+    assert merged(start_ns=1, clock="call_relative").timeline(turns=True, spans=True) is None
