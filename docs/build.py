@@ -3,7 +3,8 @@
 
 `make docs` runs it before the site is built. What it writes lies in `docs/reference/` and is not kept in the
 repository, so it can't fall behind the code. What a format can prove is read off the samples made by hand that stand in
-`tests/samples/`, and so is the table in `docs/from-your-platform.md`, which a test compares with `proof_table`.
+`tests/samples/`. So is the table in `docs/from-your-platform.md`, which is kept in the repository: it is written anew
+here, and a test says when it is out of date.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from averment.evidence.formats import FORMATS, NATIVE, Format
 from averment.evidence.model import EvidenceModel
 from averment.report.kinds import as_markdown, headline
 
-__all__ = ["SAMPLES", "Source", "pages", "proof_table", "sources", "write"]
+__all__ = ["SAMPLES", "Source", "pages", "refreshed", "sources", "write"]
 
 SAMPLES = Path(__file__).parents[1] / "tests" / "samples"
 
@@ -171,6 +172,14 @@ def proof_table(page: str) -> str:
     return "\n".join(_table("source", rows))
 
 
+def refreshed(page: str) -> str:
+    """The page with its table as it must be."""
+    return _TABLE.sub(lambda _: proof_table(page) + "\n", page, count=1)
+
+
+_TABLE = re.compile(r"^\| source \|.*\n(?:\|.*\n)*", re.MULTILINE)
+
+
 def _slug(heading: str) -> str:
     return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading.lower()).strip())
 
@@ -268,3 +277,5 @@ def _load(path: Path, form: Format) -> list[Evidence]:
 
 if __name__ == "__main__":
     write(Path(__file__).parent / "reference")
+    platforms = Path(__file__).parent / "from-your-platform.md"
+    platforms.write_text(refreshed(platforms.read_text(encoding="utf-8")), encoding="utf-8")
