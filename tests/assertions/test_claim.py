@@ -250,7 +250,7 @@ ASKED = {
     "content": None,
     "tool_calls": [{"id": "call_a", "function": {"name": "issue_refund", "arguments": '{"amount": 42}'}}],
 }
-ANSWERED = {"role": "tool", "tool_call_id": "call_a", "content": "done"}
+ANSWERED = {"role": "tool", "tool_call_id": "call_a", "content": '{"ok": true, "state": "paid out"}'}
 CLAIMED = {"role": "assistant", "content": "Your refund of 42 dollars is on its way."}
 CALLER = {"role": "user", "content": "Where is my money?"}
 
@@ -299,3 +299,36 @@ def test_merged_sources_have_no_order_of_messages(judge: Judge) -> None:
     assert (result["status"], result["code"]) == ("INCONCLUSIVE", "no_clock")
     whole = chat(CALLER, ASKED, ANSWERED, CLAIMED)
     assert judge(claim(**BOUND), whole.merged(whole))["status"] == "PASS", "its own order it keeps"
+
+
+# Without marks of failure: whether a call went well is told by what its tool answered, or not at all.
+
+
+@pytest.mark.parametrize(
+    ("answer", "fields", "status", "code"),
+    [
+        ("declined: over the limit", {}, "INCONCLUSIVE", "errors_not_recorded"),
+        ('{"state": "paid out"}', {}, "INCONCLUSIVE", "errors_not_recorded"),
+        ('{"state": "paid out"}', {"result": {"state": "paid out"}}, "PASS", None),
+        ("declined: over the limit", {"result": "paid out"}, "FAIL", "claim_unbacked"),
+        ("declined: over the limit", {"succeeded": "any"}, "PASS", None),
+        ('{"error": "over the limit"}', {}, "FAIL", "claim_unbacked"),
+    ],
+)
+def test_a_call_that_nobody_says_went_well_backs_nothing(
+    judge: Judge, answer: str, fields: dict[str, Any], status: str, code: str | None
+) -> None:
+    """A chat message has no mark for a failed call, so the claim says what success looks like, or stays open."""
+    evidence = chat(CALLER, ASKED, {**ANSWERED, "content": answer}, CLAIMED)
+    result = judge(claim(**BOUND, **fields), evidence)
+    assert (result["status"], result.get("code")) == (status, code)
+    if code == "errors_not_recorded":
+        assert "`result`" in result["reason"]
+        assert result["evidence_gap"]["channel"] == "errors"
+
+
+def test_a_call_of_other_values_is_no_doubt(judge: Judge) -> None:
+    """Whatever became of a refund of 24, it does not back the claim of 42."""
+    other = {**ASKED, "tool_calls": [json.loads(json.dumps(ASKED["tool_calls"][0]).replace("42", "24"))]}
+    evidence = chat(CALLER, other, {**ANSWERED, "content": "done"}, CLAIMED)
+    assert judge(claim(**BOUND), evidence)["status"] == "FAIL"

@@ -28,6 +28,7 @@ __all__ = ["Backing", "Binding", "Said", "Wanted", "what_is_said"]
 Said = tuple[str | None, ...]
 """What a turn says of each bound field; None for a group that took no part: nothing was said of it."""
 _Bound = tuple[str, ...]
+_WHOLE = frozenset({"present", "empty"})
 _NOTHING = "\0"  # what a call has where it has no such field; no text that is said equals it
 _FOREVER = 2**63
 _SEQUENCE = "sequence"
@@ -72,25 +73,33 @@ class Backing:
             code, gap = code or by_result.code, gap or by_result.gap
         self._doubts = [*doubts]
         self._why = (code, gap)
-        self._known: dict[_Bound, list[model.ToolCall]] = {}
+        known: dict[_Bound, list[model.ToolCall]] = {}
+        unsure: dict[_Bound, list[model.ToolCall]] = {}
+        tells = wanted.result is not None or not wanted.success or view.coverage("errors")[0] in _WHOLE
         for call in sure:
             bound = _bound(call, wanted.bindings)
             if bound is None:
                 self._doubts.append(call)
                 self._why = self._why if code is not None else _unshown(call)
+            elif tells or call.status == "ok":
+                known.setdefault(bound, []).append(call)
             else:
-                self._known.setdefault(bound, []).append(call)
-        sequenced = self._sequenced
-        self._timed = {bound: _Timed(found, sequenced=sequenced) for bound, found in self._known.items()}
-        self._timed_doubts = _Timed(self._doubts, sequenced=sequenced)
+                unsure.setdefault(bound, []).append(call)
+        self._known, self._unsure = self._timed(known), self._timed(unsure)
+        self._timed_doubts = _Timed(self._doubts, sequenced=self._sequenced)
+
+    def _timed(self, calls: Mapping[_Bound, Sequence[model.ToolCall]]) -> dict[_Bound, _Timed]:
+        return {bound: _Timed(found, sequenced=self._sequenced) for bound, found in calls.items()}
 
     def backing(self, turn: int, said: Said) -> model.ToolCall | Finding | None:
         """The call that backs what a turn says; a finding where that can't be told; None where none does."""
-        known = self._agreeing(said)
-        if not known and not self._doubts:
+        known, unsure = _agreeing(self._known, said), _agreeing(self._unsure, said)
+        if not known and not unsure and not self._doubts:
             return None
         if self._wanted.timing == "anywhere" and self._wanted.within is UNSET:
-            return known[0].first if known else self._doubtful()
+            if known:
+                return known[0].first
+            return self._unsaid_how(unsure[0].first) if unsure else self._doubtful()
         window = self._window(turn)
         if window is None:
             return no_clock()
@@ -98,21 +107,27 @@ class Backing:
         for timed in known:
             if (found := timed.within(*window, clock)) is not None:
                 return found
-        if any(timed.untimed(clock) for timed in known):
+        if any(timed.untimed(clock) for timed in (*known, *unsure)):
             return no_clock()
+        for timed in unsure:
+            if (found := timed.within(*window, clock)) is not None:
+                return self._unsaid_how(found)
         if self._doubts and (self._timed_doubts.within(*window, clock) or self._timed_doubts.untimed(clock)):
             return self._doubtful()
         return None
 
-    def _agreeing(self, said: Said) -> list[_Timed]:
-        if None not in said:
-            exact = self._timed.get(tuple(str(value) for value in said))
-            return [] if exact is None else [exact]
-        return [
-            timed
-            for bound, timed in self._timed.items()
-            if all(value is None or value == field for value, field in zip(said, bound, strict=True))
-        ]
+    def _unsaid_how(self, call: model.ToolCall | None) -> Finding:
+        """INCONCLUSIVE, because the call was executed and its source does not say whether it went well."""
+        how = "Say in the claim what the tool answers when it went well: `result`, as any expected value."
+        calls = [] if call is None else [call]
+        ids = ", ".join(each.id for each in calls)
+        return inconclusive(
+            Code.ERRORS_NOT_RECORDED,
+            lambda: f"{ids} was executed, and its source does not say whether it went well. {how}",
+            "required error evidence was missing",
+            calls=calls,
+            gap=Gap("errors", self._view.coverage("errors")[0], how),
+        )
 
     def described(self, view: View) -> str:
         """What calls there were instead, for a person."""
@@ -165,6 +180,18 @@ class Backing:
         first = turns[turn - number] if turn >= number else -_FOREVER
         last = turns[turn + number] if turn + number < len(turns) else _FOREVER
         return None if first is None or last is None else (max(low, first), min(high, last))
+
+
+def _agreeing(timed: Mapping[_Bound, _Timed], said: Said) -> list[_Timed]:
+    """The calls whose bound values agree with what is said."""
+    if None not in said:
+        exact = timed.get(tuple(str(value) for value in said))
+        return [] if exact is None else [exact]
+    return [
+        each
+        for bound, each in timed.items()
+        if all(value is None or value == field for value, field in zip(said, bound, strict=True))
+    ]
 
 
 class _Timed:

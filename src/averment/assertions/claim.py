@@ -50,13 +50,15 @@ class Claim(Assertion, frozen=True, kw_only=True, tag="claim"):
     For every turn of the role in which the pattern is found there must be a call of the tool, by the agent, with the
     expected arguments and result, that succeeded, on the right side of the turn. `matches` binds named groups of the
     pattern to fields of that call, compared as text with numbers in one form: "42 dollars" is backed by the amount
-    42.0, not by 24. Whether a call came before a turn is told by their start times on a common clock.
+    42.0, not by 24. Whether a call came before a turn is told by the order of messages, where the source has them in
+    one list, else by their start times on a common clock.
 
     PASS: every such turn is backed. If nobody says so, PASS with `vacuous: true`, or FAIL with `must_occur`.
     FAIL: a turn is not backed; `unbacked` lists each with what it says of the bound values and what calls there were.
     INCONCLUSIVE: there is no transcript; there is something to back and no trace; or the verdict hangs on a call whose
-    arguments or result were not recorded, on times that turns and calls do not have (unless `timing: anywhere`), or on
-    a part of the evidence that is missing.
+    arguments or result were not recorded, or of which the source does not say whether it went well (say what success
+    looks like with `result`), on times that turns and calls do not have (unless `timing: anywhere`), or on a part of
+    the evidence that is missing.
     """
 
     needs: ClassVar[tuple[Channel, ...]] = ("transcript",)
@@ -68,6 +70,7 @@ class Claim(Assertion, frozen=True, kw_only=True, tag="claim"):
         Code.TURN_TOO_LONG,
         Code.ARGUMENTS_NOT_RECORDED,
         Code.ARGUMENTS_UNREADABLE,
+        Code.ERRORS_NOT_RECORDED,
         Code.RESULTS_NOT_RECORDED,
         Code.RESULTS_REDACTED,
     )
