@@ -16,6 +16,7 @@ with atheris.instrument_imports(include=["averment"]):
     from averment.assertions import KINDS, kind
     from averment.documents.lint import lint
     from averment.engine.examples import try_examples
+    from averment.evidence.formats import FORMATS
     from averment.policies import read_policy
     from averment.text.source import read_source
 
@@ -26,6 +27,9 @@ for number, each in enumerate(ASSERTIONS):
     each["id"] = each["id"] if each["kind"] == "phrase" and "examples" not in each else f"a{number}"
 DOCUMENT = averment.Document.of({"version": 1, "assertions": ASSERTIONS})
 PARTS = ("transcript", "spans", "timing", "state")
+LONGEST = 4000
+"""Bytes of an input; longer ones are slower and find no more."""
+SAMPLES = Path(__file__).parents[1] / "samples"
 
 
 def judge(evidence: averment.Evidence) -> None:
@@ -36,10 +40,10 @@ def judge(evidence: averment.Evidence) -> None:
 
 
 def try_one(data: bytes) -> None:
-    """One input, as a document, a policy, a conversation, or one part of a conversation."""
+    """One input, as a document, a policy, a conversation of any format or of a named one, or one part of one."""
     if not data:
         return
-    what, rest = data[0] % 8, data[1:]
+    what, rest = data[0] % 10, data[1:]
     try:
         if what == 0:
             document = averment.Document.parse(rest)
@@ -50,6 +54,13 @@ def try_one(data: bytes) -> None:
             read_policy(read_source(rest))
         elif what in {2, 3}:
             judge(averment.Evidence.from_bytes(rest))
+        elif what == 8:
+            for evidence in averment.Evidence.all_from_bytes(rest):
+                judge(evidence)
+        elif what == 9:
+            name = FORMATS[rest[0] % len(FORMATS)].name if rest else None
+            for evidence in averment.Evidence.all_from_bytes(rest[1:], from_format=name):
+                judge(evidence)
         else:
             judge(averment.Evidence.from_bytes(b'{"%s": %s}' % (PARTS[what - 4].encode(), rest)))
     except averment.AvermentError as error:
@@ -58,7 +69,7 @@ def try_one(data: bytes) -> None:
 
 
 def seeds() -> list[bytes]:
-    """Inputs to begin with: the worked examples, and the conversations in them."""
+    """Inputs to begin with: the worked examples, the conversations in them, and a sample of each format."""
     found = [b"\0" + kind(name).example.encode() for name in KINDS]
     for assertion in ASSERTIONS:
         for examples in assertion.get("examples", {}).values():
@@ -70,6 +81,16 @@ def seeds() -> list[bytes]:
                         for name, part in example.items()
                         if name in PARTS
                     ]
+    by_name = {form.name: number for number, form in enumerate(FORMATS)}
+    for path in sorted(SAMPLES.glob("*/*")):
+        if (
+            path.is_file()
+            and path.stat().st_size <= LONGEST
+            and path.parent.name not in {"mapping", "trajectories"}
+        ):
+            found.append(b"\x08" + path.read_bytes())
+            if path.parent.name in by_name:
+                found.append(bytes([9, by_name[path.parent.name]]) + path.read_bytes())
     return found
 
 

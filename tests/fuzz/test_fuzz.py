@@ -21,9 +21,9 @@ def test_no_mutated_input_breaks_a_run(tmp_path: Path) -> None:
         [
             sys.executable,
             Path(__file__).parent / "fuzz_inputs.py",
-            "-runs=6000",
+            "-runs=10000",
             "-seed=1",
-            "-max_len=2000",
+            "-max_len=4000",
             corpus,
         ],
         capture_output=True,
@@ -33,4 +33,4 @@ def test_no_mutated_input_breaks_a_run(tmp_path: Path) -> None:
         timeout=600,
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    assert "Done 6000 runs" in done.stderr
+    assert "Done 10000 runs" in done.stderr
