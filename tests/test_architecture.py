@@ -146,3 +146,17 @@ def test_a_run_loads_no_library_that_it_does_not_need(tmp_path: Path) -> None:
         "socket",
     }
     assert loaded.isdisjoint(unwanted | {"averment.report.terminal", "averment.assertions.sequence"})
+
+
+def test_a_native_record_loads_no_reader_of_another_format() -> None:
+    """Formats are told apart by keys first: the readers of forty formats would take as long as a whole run."""
+    code = (
+        "import sys\n"
+        "from averment import Evidence\n"
+        'Evidence.from_bytes(b\'{"conversation_id": "c", "transcript": [{"role": "agent", "text": "a"}], "state": {},\'\n'
+        '    b\' "spans": [{"type": "dtmf", "time_sec": 1}], "timing": [], "metadata": {}, "labels": {}}\')\n'
+        "print(sorted(name for name in sys.modules if name.startswith('averment.evidence.readers.')))\n"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    native = "calls conversation evidence_json state_json state_sqlite timing transcript voice_trace"
+    assert {name.rpartition(".")[2] for name in ast.literal_eval(loaded.strip())} <= set(native.split())

@@ -201,9 +201,9 @@ def test_a_file_of_many_members_is_read_in_linear_time() -> None:
 
     def seconds(count: int) -> float:
         packed = gzip.compress(b"x") * count
-        start = time.perf_counter()
+        start = time.process_time()
         assert gunzipped(packed, None) == b"x" * count
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     assert seconds(50_000) < 40 * max(seconds(5_000), 0.002)
 
@@ -214,9 +214,9 @@ def test_a_large_file_is_unpacked_in_linear_time() -> None:
 
     def seconds(megabytes: int) -> float:
         packed = gzip.compress((noise * 2**14)[: megabytes * 2**20], 0)
-        start = time.perf_counter()
+        start = time.process_time()
         gunzipped(packed, None)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     assert seconds(4) < 40 * max(seconds(1), 0.002)
 

@@ -168,9 +168,9 @@ def test_broken_lines_are_named_up_to_a_bound() -> None:
     assert [problem.line for problem in found[:3]] == [2, 3, 4]
     assert len(found) == MAX_PROBLEMS + 1
     assert found[-1].code == "more_problems"
-    start = time.perf_counter()
+    start = time.process_time()
     problems(b'{"a": 1}\n' + b"bad\n" * 1_000_000)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 @settings(deadline=None, max_examples=300)
@@ -202,9 +202,9 @@ def test_odd_places_are_sorted_to_their_conversations_in_linear_time(depth: int)
     def seconds(count: int) -> float:
         inside = b"[" * depth + b",".join([b'{"a": 1, "a": 1}'] * count) + b"]" * depth
         data = b'[{"call_id": "x", "spans": [], "timing": ' + inside + b'}, {"call_id": "y", "spans": []}]'
-        start = time.perf_counter()
+        start = time.process_time()
         assert len(drafts_of(data, None)) == 2
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     assert seconds(20_000) < 40 * max(seconds(2_000), 0.01)
 

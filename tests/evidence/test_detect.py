@@ -148,9 +148,9 @@ def test_huge_lists_are_told_in_linear_time(filler: Any) -> None:
 
     def seconds(count: int) -> float:
         value = [filler] * count
-        start = time.perf_counter()
+        start = time.process_time()
         matches(value)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     seconds(10)
     assert seconds(1_000_000) < 40 * max(seconds(100_000), 0.002)

@@ -244,8 +244,8 @@ def test_a_conversation_given_as_state_or_timing_is_told(tmp_path: Path, part: s
         '{"_meta": true, "schema": "hotato.voice_trace.v1"}\n{"type": "handoff"}\n', encoding="utf-8"
     )
     for path in (whole, trace):
+        given: Any = {part: path}
         with pytest.raises(EvidenceError) as caught:
-            given: Any = {part: path}
             Evidence.load(**given)
         assert [problem.code for problem in caught.value.problems] == ["swapped_arguments"]
 

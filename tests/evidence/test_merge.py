@@ -109,13 +109,16 @@ def test_partners_of_many_are_found_in_linear_time() -> None:
         models = [
             made([{"id": "same"}, {"id": f"call_{n}"}], conversation_id="c").model for n in range(count)
         ]
-        start = time.perf_counter()
-        records = Records(models)
-        for model in models:
-            records.partner(model)
-        return time.perf_counter() - start
+        taken = []
+        for _ in range(3):
+            start = time.process_time()
+            records = Records(models)
+            for model in models:
+                records.partner(model)
+            taken.append(time.process_time() - start)
+        return min(taken)
 
-    assert seconds(2_000) < 40 * max(seconds(200), 0.001)
+    assert seconds(2_000) < 40 * max(seconds(200), 0.004)
 
 
 # Clocks.
@@ -606,8 +609,8 @@ def test_large_records_are_merged_in_linear_time() -> None:
             )
             for more in (0, 1)
         )
-        start = time.perf_counter()
+        start = time.process_time()
         one.merged(other)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     assert seconds(20_000) < 40 * max(seconds(2_000), 0.005)

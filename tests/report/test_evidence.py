@@ -222,9 +222,9 @@ def test_a_summary_takes_linear_time() -> None:
 
     def seconds(count: int) -> float:
         evidence = made(turns=[turn(str(number)) for number in range(count)])
-        start = time.perf_counter()
+        start = time.process_time()
         as_text(evidence, "x", events=None)
         as_object(evidence, "x")
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     assert seconds(10_000) < 40 * max(seconds(1_000), 0.005)

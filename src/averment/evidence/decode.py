@@ -24,12 +24,12 @@ __all__ = ["Decoded", "Odd", "decode", "document_problem", "unpacked"]
 Odd = tuple[int | None, jsontext.Decoded]
 """A text in which something is to be noted, and its line in a JSONL file."""
 
-_SUBTITLES = re.compile(
+# Patterns are compiled when they are needed: JSON, which most evidence is, needs none.
+_SUBTITLES = (
     rb"(?:\xef\xbb\xbf)?\s{0,64}(?:WEBVTT(?=[ \t\r\n]|\Z)"
     rb"|\d{1,10}[ \t]*\r?\n\d\d:\d\d:\d\d[,.]\d{3}[ \t]*-->"
     rb"|\d:\d\d:\d\d\.\d{3},\d:\d\d:\d\d\.\d{3}[ \t]*\r?\n)"
 )
-_CASSETTE = re.compile(rb"^(?:http_)?interactions[ \t]*:", re.MULTILINE)
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)  # UTF-32 LE begins as UTF-16 LE does
 _CONVERT = "Check the file; what is no JSON in UTF-8 must be converted to a conversation record first."
 
@@ -89,7 +89,7 @@ def decode(data: bytes, name: str | None) -> Decoded:
         return Decoded(text.value, text.nesting, _odd(None, text))
     except jsontext.JSONProblem as problem:
         lined = _by_lines(data)
-        if _SUBTITLES.match(lined):  # before JSON Lines: the numbers of cues are JSON
+        if re.match(_SUBTITLES, lined):  # before JSON Lines: the numbers of cues are JSON
             return _text(data, name)
         lines = _json_lines(lined, name)
         if lines is not None:
@@ -156,13 +156,17 @@ def _protobuf(data: bytes, name: str | None) -> Decoded:
     return Decoded(value, nesting, [])
 
 
+def _looks_like_cassette(data: bytes) -> bool:
+    return re.search(rb"^(?:http_)?interactions[ \t]*:", data, re.MULTILINE) is not None
+
+
 def _looks_like_protobuf(data: bytes) -> bool:
     """Whether this is binary and begins with field 1 of an OTLP message, a length-delimited one."""
     return data[:1] == b"\x0a" and re.search(rb"[\x00-\x08\x0e-\x1f]", data[:512]) is not None
 
 
 _OTHERS: tuple[tuple[Callable[[bytes], Any], Callable[[bytes, str | None], Decoded]], ...] = (
-    (_CASSETTE.search, _yaml),
+    (_looks_like_cassette, _yaml),
     (_looks_like_protobuf, _protobuf),
 )
 """What else is no JSON, and how it is told."""

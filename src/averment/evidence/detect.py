@@ -14,7 +14,7 @@ import msgspec
 from averment.errors import EvidenceError, Problem, nearest
 from averment.evidence.decode import document_problem
 from averment.evidence.draft import kind_of
-from averment.evidence.formats import FORMATS, NATIVE, TEXT, Format, by_name
+from averment.evidence.formats import FORMATS, LISTS, NATIVE, TEXT, Format, by_name
 from averment.evidence.readers import conversation
 
 __all__ = ["Detected", "asked", "detect", "matches", "named", "refuse_document"]
@@ -63,6 +63,10 @@ def _marks(value: Any) -> Iterator[str]:
     """The keys by which formats are told apart, at the top of a value and in the first items of a list."""
     if isinstance(value, dict):
         yield from value
+        for key in LISTS & value.keys():
+            items = value[key]
+            for item in items[:_ITEMS_TRIED] if isinstance(items, list) else ():
+                yield from (f"{key}.{inner}" for inner in item) if isinstance(item, dict) else ()
     elif isinstance(value, list):
         for item in value[:_ITEMS_TRIED]:
             if isinstance(item, dict):

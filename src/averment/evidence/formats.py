@@ -18,7 +18,7 @@ import msgspec
 
 from averment.evidence.draft import Draft, Part
 
-__all__ = ["FORMATS", "TEXT", "Format", "by_name"]
+__all__ = ["FORMATS", "LISTS", "TEXT", "Format", "by_name"]
 
 TEXT = "<text>"
 """The mark of a format that is plain text and no JSON."""
@@ -30,8 +30,8 @@ class Format(msgspec.Struct, frozen=True):
     Attributes:
         name: its name, as `Source.format` and `--from` have it.
         title: what it is, for people.
-        marks: keys of which one stands in every value of the format, in the object or in the objects of the list;
-            without marks the reader itself is asked at once.
+        marks: keys of which one stands in every value of the format, in the object or in the objects of the list,
+            or `list.key` for a key in the objects of a list in the object; without marks the reader itself is asked.
         whole: whether one value is a whole conversation, so that a list of such values is several conversations.
     """
 
@@ -125,7 +125,7 @@ FORMATS = (
     _format(
         "otel_spans",
         "flat OpenTelemetry spans, Phoenix and JavaScript spans",
-        *("attributes", "span_id", "spanId", "spans", "spanContext", "context", "data"),
+        *("attributes", "span_id", "spanId", "spans.attributes", "spanContext", "context", "data"),
     ),
     _format("jaeger", "Jaeger traces", "data", "traceID"),
     _format("langfuse", "Langfuse traces and observations", "observations", "traceId", "data", "trace"),
@@ -137,7 +137,9 @@ FORMATS = (
     ),
     _format("retell", "Retell calls and webhooks", "call", "call_id", "transcript_object", "items"),
     _format(
-        "elevenlabs", "ElevenLabs conversations and webhooks", "transcript", "data", "simulated_conversation"
+        "elevenlabs",
+        "ElevenLabs conversations and webhooks",
+        *("transcript.time_in_call_secs", "agent_id", "data", "simulated_conversation"),
     ),
     _format(
         "livekit",
@@ -179,3 +181,6 @@ FORMATS = (
 )
 
 by_name = {each.name: each for each in FORMATS}
+
+LISTS = frozenset(mark.partition(".")[0] for each in FORMATS for mark in each.marks if "." in mark)
+"""The lists of an object in which marks are looked for. Some that averment's own records have as well are in others'."""

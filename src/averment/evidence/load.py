@@ -20,8 +20,6 @@ from averment.evidence.detect import Detected, asked, detect, matches, named, re
 from averment.evidence.draft import Draft, Part, place_of, refusal
 from averment.evidence.formats import NATIVE, Format, by_name
 from averment.evidence.model import MAX_BYTES, Source
-from averment.evidence.objects import opened
-from averment.evidence.plain import plain
 from averment.evidence.readers import conversation, state_json, state_sqlite, timing, transcript, voice_trace
 from averment.text import jsontext
 
@@ -180,6 +178,9 @@ def drafts_of_value(value: Any, *, form: Reading | None = None) -> list[Draft]:
     Raises:
         EvidenceError: something in it can't be told as a JSON value, or no reader fits it.
     """
+    from averment.evidence.objects import opened
+    from averment.evidence.plain import plain
+
     copied, nesting = plain(value, opened)
     return _read(Decoded(copied, nesting, []), _detected(copied, None, form), None, None)
 

@@ -19,7 +19,6 @@ from averment.evidence.draft import Draft, Part, refusal
 from averment.evidence.model import EvidenceModel, Note, Source, Span, ToolCall, Turn
 from averment.evidence.plain import plain
 from averment.evidence.readers import conversation, state_json
-from averment.evidence.times import SECOND, scaled
 from averment.text import jsontext
 
 __all__ = ["Evidence"]
@@ -230,6 +229,7 @@ class Evidence:
             EvidenceError: a record shares no id with this one, and no offset is given; or an offset relates nothing.
         """
         from averment.evidence.merge import Records, merged
+        from averment.evidence.times import SECOND, scaled
 
         model = self._model
         offset = None if clock_offset is None else scaled(clock_offset, SECOND)

@@ -50,7 +50,7 @@ _digests = count()
 # Strings, to pass over what they hold, and either brackets or integers.
 _STRING = r'"(?:[^"\\]++|\\.)*+"?'
 _BRACKETS = rf"(?s:{_STRING})|[\[{{}}\]]"
-_CUT = re.compile(r"\.|[eE][+-]?|u[0-9a-fA-F]{0,4}")  # a number or an escape without its end
+_CUT = r"\.|[eE][+-]?|u[0-9a-fA-F]{0,4}"  # a number or an escape without its end
 _INTEGERS = rf"(?s:{_STRING})|[0-9]++(?![.eE])"
 
 
@@ -289,7 +289,7 @@ class _Text:
         if (
             message.startswith("Unterminated string")
             or any(word.startswith(rest) for word in _LITERALS)
-            or _CUT.fullmatch(rest)
+            or re.fullmatch(_CUT, rest)
         ):
             self._refuse("json_truncated", "the text ends before its JSON value does", len(self.text))
         self._refuse("json_syntax", "the text is not JSON", index)

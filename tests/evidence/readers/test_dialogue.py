@@ -429,9 +429,9 @@ def test_pairing_takes_linear_time(*, named: bool) -> None:
             *(("ask", name, {"n": 1}) for name in names),
             *(("answer", "r", None, name if named else None) for name in reversed(names)),
         ]
-        start = time.perf_counter()
+        start = time.process_time()
         model = steps(("step",), *events)
         assert all(call.status == "ok" for call in model.calls or ())
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     assert seconds(20_000) < 40 * max(seconds(2_000), 0.005)

@@ -278,6 +278,7 @@ def test_coverage_tells_empty_from_present() -> None:
         "http": {"state": "empty"},
         "handoff": {"state": "empty"},
         "dtmf": {"state": "present"},
+        "termination": {"state": "empty"},
     }
 
 
