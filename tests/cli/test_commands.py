@@ -281,7 +281,7 @@ def test_a_full_disk_is_no_defect_of_ours(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("command", "argument"),
     [
-        ("schema", "NAME (one of document, envelope, evidence)"),
+        ("schema", "NAME (one of document, envelope, evidence, mapping)"),
         ("completion", "SHELL (one of bash, zsh, fish)"),
     ],
 )

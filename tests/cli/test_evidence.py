@@ -28,7 +28,7 @@ CHAT = [
         "content": None,
         "tool_calls": [{"id": "call_a", "function": {"name": "issue_refund", "arguments": '{"n": 1}'}}],
     },
-    {"role": "tool", "tool_call_id": "call_a", "content": "ok"},
+    {"role": "tool", "tool_call_id": "call_a", "content": '{"ok": true}'},
     {"role": "assistant", "content": "refund sent"},
 ]
 VTT = "WEBVTT\n\n00:09.000 --> 00:11.000\n<v Agent>refund sent\n"

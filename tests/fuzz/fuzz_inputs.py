@@ -5,6 +5,7 @@ By itself: `python tests/fuzz/fuzz_inputs.py -runs=1000000 FOLDER`, which keeps 
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from pathlib import Path
@@ -19,6 +20,9 @@ with atheris.instrument_imports(include=["averment"]):
     from averment.evidence.formats import FORMATS
     from averment.policies import read_policy
     from averment.text.source import read_source
+
+    for form in FORMATS:  # readers are loaded when needed, and have to be watched from the beginning
+        importlib.import_module(form.module)
 
 ASSERTIONS = [
     assertion for name in KINDS for assertion in read_source(kind(name).example).value["assertions"]
