@@ -18,7 +18,7 @@ DOCUMENT = {
     "assertions": [
         {"id": "said", "kind": "phrase", "regex": "refund"},
         {"id": "done", "kind": "tool_call", "name": "issue_refund"},
-        {"id": "backed", "kind": "claim", "says": "refund sent", "tool": "issue_refund"},
+        {"id": "backed", "kind": "claim", "says": "refund sent", "tool": "issue_refund", "result": "ok"},
     ],
 }
 CHAT = [
@@ -32,7 +32,7 @@ CHAT = [
     {"role": "assistant", "content": "refund sent"},
 ]
 VTT = "WEBVTT\n\n00:09.000 --> 00:11.000\n<v Agent>refund sent\n"
-TRACE = [{"type": "tool_call", "name": "issue_refund", "start_sec": 1, "end_sec": 2}]
+TRACE = [{"type": "tool_call", "name": "issue_refund", "result": "ok", "start_sec": 1, "end_sec": 2}]
 
 
 class Shell:
@@ -140,6 +140,9 @@ def test_show_names_a_conversation_that_is_not_there(shell: Shell, many: str) ->
     """With what would list them."""
     code, _, err = shell("evidence", "show", many, "--conversation", "#7")
     assert (code, "conversation_not_found" in err, "averment evidence show" in err) == (2, True, True)
+    _, _, err = shell("evidence", "show", many, "--conversation", "jane@example.com\x1b[3J")
+    assert "did you mean" in err
+    assert "\x1b[2J" not in err
 
 
 def test_show_writes_to_a_file(shell: Shell) -> None:

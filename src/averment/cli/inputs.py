@@ -158,13 +158,14 @@ def load_conversations(
     chosen = [each for id_, each in zip(ids, labelled, strict=True) if id_ == wanted]
     if chosen:
         return chosen
+    near = nearest(wanted, ids[:1000])
     raise EvidenceError(
         Problem(
             code="conversation_not_found",
             message="the file holds no conversation of that id",
             file=name,
             expected=f"a conversation with the id `{wanted}`",
-            nearest=nearest(wanted, ids[:1000]),
+            nearest=None if near is None else printable(near, 60),
             mend="See the ids with `averment evidence show`, or run with --all to judge every conversation in it.",
         )
     )
