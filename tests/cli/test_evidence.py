@@ -18,7 +18,13 @@ DOCUMENT = {
     "assertions": [
         {"id": "said", "kind": "phrase", "regex": "refund"},
         {"id": "done", "kind": "tool_call", "name": "issue_refund"},
-        {"id": "backed", "kind": "claim", "says": "refund sent", "tool": "issue_refund", "result": "ok"},
+        {
+            "id": "backed",
+            "kind": "claim",
+            "says": "refund sent",
+            "tool": "issue_refund",
+            "result": {"ok": True},
+        },
     ],
 }
 CHAT = [
@@ -32,7 +38,7 @@ CHAT = [
     {"role": "assistant", "content": "refund sent"},
 ]
 VTT = "WEBVTT\n\n00:09.000 --> 00:11.000\n<v Agent>refund sent\n"
-TRACE = [{"type": "tool_call", "name": "issue_refund", "result": "ok", "start_sec": 1, "end_sec": 2}]
+TRACE = [{"type": "tool_call", "name": "issue_refund", "result": {"ok": True}, "start_sec": 1, "end_sec": 2}]
 
 
 class Shell:
