@@ -111,16 +111,20 @@ def _safe(value: Any) -> Any:
 
 
 def timeline(model: EvidenceModel) -> Sequence[Turn | ToolCall | Span]:
-    """What happened: in the order of the source or of one clock, where there is one; else turns, spans, calls."""
+    """What happened: in the order of the source or of one clock, where there is one; else turns, calls, spans.
+
+    A span that is a call's execution is shown as the call.
+    """
     of_call = {call.position for call in model.calls or () if call.position is not None}
     spans = [span for index, span in enumerate(model.spans or ()) if index not in of_call]
-    things: list[Turn | ToolCall | Span] = [*(model.turns or ()), *(model.calls or ()), *spans]
-    ordered = [thing for thing in things if not isinstance(thing, Span)]
-    if ordered and all(thing.seq is not None for thing in ordered):
+    ordered: list[Turn | ToolCall | Span] = [*(model.turns or ()), *(model.calls or ())]
+    things = [*ordered, *spans]
+    if len({thing.clock for thing in things}) == 1 and all(thing.start_ns is not None for thing in things):
+        return sorted(things, key=lambda thing: (thing.start_ns or 0, thing.seq or 0))
+    if all(thing.seq is not None for thing in things):
+        return sorted(things, key=lambda thing: thing.seq or 0)
+    if all(thing.seq is not None for thing in ordered):
         return [*sorted(ordered, key=lambda thing: thing.seq or 0), *spans]
-    clocks = {thing.clock for thing in things}
-    if len(clocks) == 1 and all(thing.start_ns is not None for thing in things):
-        return sorted(things, key=lambda thing: thing.start_ns or 0)
     return things
 
 
@@ -182,7 +186,7 @@ def _event(thing: Turn | ToolCall | Span) -> str:
             if is_so
         )
         who = printable(thing.role_raw or thing.role, 20)
-        return f'{_time(thing)}  {who:<12}  "{printable(thing.text)}"{marks}'
+        return f'{_time(thing)}  {who:<12}  "{printable(" ".join(thing.text.split()))}"{marks}'
     if isinstance(thing, ToolCall):
         by = "" if thing.requestor == "agent" else f" by {thing.requestor}"
         return f"{_time(thing)}  {'call':<12}  {call_text(thing)}  [{thing.status}{by}]"
