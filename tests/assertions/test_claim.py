@@ -245,7 +245,7 @@ def test_hostile_sizes_stay_linear(judge: Judge) -> None:
 
 # Without times: the order of messages.
 
-ASKED = {
+ASKED: dict[str, Any] = {
     "role": "assistant",
     "content": None,
     "tool_calls": [{"id": "call_a", "function": {"name": "issue_refund", "arguments": '{"amount": 42}'}}],
