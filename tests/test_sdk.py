@@ -47,7 +47,7 @@ def told(evidence: Evidence) -> tuple[list[Any], list[Any]]:
 
 
 SAID = [("user", "Refund A-17"), ("agent", "I have refunded it.")]
-REFUNDED = ("c1", "refund", {"order": "A-17"}, "executed", {"ok": True})
+REFUNDED = ("c1", "refund", {"order": "A-17"}, "ok", {"ok": True})
 ARGUMENTS = '{"order": "A-17"}'
 
 
@@ -598,11 +598,11 @@ class LLMContext:
 
 @pytest.mark.parametrize("value", [LLMContext(), LLMContext().get_messages()])
 def test_pipecat(value: Any) -> None:
-    """A context or its messages; whether a function failed they don't say."""
+    """A context or its messages; whether a function failed its answer says."""
     evidence = sdk.pipecat(value)
     turns, calls = told(evidence)
     assert (turns, [call[:3] for call in calls]) == (SAID, [REFUNDED[:3]])
-    assert evidence.model.coverage.errors.state == "partial"
+    assert evidence.model.coverage.errors.state == "present"
 
 
 def test_pipecat_message_of_one_provider() -> None:

@@ -236,7 +236,12 @@ def test_requests_are_unanswered_where_the_source_has_answers_and_requested_wher
         ("fine", {}, "ok"),
         ("fine", {"failed": True}, "error"),
         ({"isError": True}, {}, "error"),
-        ({"isError": True}, {"failed": False}, "ok"),
+        ({"isError": True}, {"failed": False}, "error"),
+        ({"success": False}, {"status": "ok"}, "error"),
+        ({"status": "failed"}, {"failed": False}, "ok"),  # the state of what was asked about
+        ({"status": "failed"}, {}, "error"),
+        ({"error": "no stock"}, {"status": "executed"}, "error"),
+        ({"error": "no stock"}, {"status": "denied"}, "denied"),
         ("fine", {"error": "broken"}, "error"),
         (UNSET, {"error": None}, "ok"),
         ("fine", {"status": "timeout"}, "timeout"),
@@ -244,7 +249,7 @@ def test_requests_are_unanswered_where_the_source_has_answers_and_requested_wher
     ],
 )
 def test_a_call_failed_where_the_source_says_so(result: Any, more: dict[str, Any], status: str) -> None:
-    """By a flag, an error or a result that tells; words alone are an answer."""
+    """By a flag, an error or a result that tells, which outweighs a flag; words alone are an answer."""
     model = steps(("ask", "a", {"n": 1}, "x"), ("answer", result, "x", None, more))
     assert [call.status for call in model.calls or ()] == [status]
 

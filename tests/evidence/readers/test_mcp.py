@@ -219,8 +219,8 @@ def test_many_requests_of_one_id_take_linear_time() -> None:
         (
             "mcp-jsonrpc/assay__mcp-era-parity-v0__vectors__multi-hop-input-required.json",
             # .entries[0] and [2] are tools/call, [1] and [3] answer them with `input_required`: a note each;
-            # `transport_context` is a note, and that both calls have `{}` as arguments is one.
-            {"turns": 0, "calls": 2, "results": 2, "errors": 0, "notes": 4},
+            # `transport_context` is a note. That both calls have `{}` as arguments is what was sent.
+            {"turns": 0, "calls": 2, "results": 2, "errors": 0, "notes": 3},
         ),
         (
             "mcp-jsonrpc/assay__mcp-jsonrpc-id-conformance__vectors__mcp-error-with-omitted-id.json",

@@ -49,9 +49,9 @@ def test_a_state_of_a_function_is_no_result() -> None:
     """One is running, one ended without a result, one was cancelled."""
     model = Evidence.load(sample("pipecat/context.json")).model
     assert [(c.id, c.status, c.result) for c in model.calls or ()] == [
-        ("f1", "ok", {"time": "21:00"}),
+        ("f1", "executed", {"time": "21:00"}),
         ("f2", "unanswered", UNSET),
-        ("f3", "ok", UNSET),
+        ("f3", "executed", UNSET),
         ("f4", "cancelled", UNSET),
     ]
     assert "still_running" in [note.code for note in model.notes]
@@ -77,7 +77,7 @@ def test_a_context_alone_is_asked_for_by_name() -> None:
     messages = [each for each in CONTEXT["messages"] if "llm" not in each]
     assert read({"messages": messages}).model.sources[0].format == "openai_chat"
     asked = read({"messages": messages}, from_format="pipecat").model
-    assert [c.status for c in asked.calls or ()] == ["ok", "unanswered", "ok", "cancelled"]
+    assert [c.status for c in asked.calls or ()] == ["executed", "unanswered", "executed", "cancelled"]
 
 
 @pytest.mark.parametrize(

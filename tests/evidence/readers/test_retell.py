@@ -44,8 +44,8 @@ def test_calls_are_joined_to_their_results_by_id() -> None:
     """In whatever order the results come; an empty text is no arguments; no result is none."""
     calls = Evidence.load(sample("retell/call_ended.json")).model.calls or ()
     assert [(c.id, c.name, c.args, c.result, c.status) for c in calls] == [
-        ("tc_a", "find_slot", {"day": "Friday", "tickets": 2}, {"slot": "10:30"}, "ok"),
-        ("tc_b", "price_of", {}, "no price list today", "ok"),
+        ("tc_a", "find_slot", {"day": "Friday", "tickets": 2}, {"slot": "10:30"}, "executed"),
+        ("tc_b", "price_of", {}, "no price list today", "executed"),
         ("tc_c", "book_slot", {"slot": "10:30"}, UNSET, "unanswered"),
     ]
     assert all(c.start_ns is None and c.latency_ms is None for c in calls)
@@ -88,7 +88,7 @@ def test_a_duration_that_contradicts_the_times_is_noted() -> None:
     assert "duration_conflict" not in [note.code for note in changed().model.notes]
 
 
-@pytest.mark.parametrize(("flag", "status"), [(True, "ok"), (False, "error"), ("no", "ok")])
+@pytest.mark.parametrize(("flag", "status"), [(True, "ok"), (False, "error"), ("no", "executed")])
 def test_a_result_may_say_whether_the_tool_failed(flag: Any, status: str) -> None:
     """Only a boolean says so."""
     items = [

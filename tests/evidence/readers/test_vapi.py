@@ -47,8 +47,8 @@ def test_a_call_runs_from_its_request_to_its_result() -> None:
     """Both are joined by the id; neither is a turn."""
     calls = Evidence.load(sample("vapi/report.json")).model.calls or ()
     assert [(c.id, c.name, c.args, c.status, c.start_ns, c.end_ns) for c in calls] == [
-        ("call_w1", "find_boat", {"kind": "canoe", "day": "Sunday"}, "ok", 6_100_000_000, 7_600_000_000),
-        ("call_w2", "transferCall", {"destination": "desk"}, "ok", 13_000_000_000, 13_200_000_000),
+        ("call_w1", "find_boat", {"kind": "canoe", "day": "Sunday"}, "executed", 6_100_000_000, 7_600_000_000),
+        ("call_w2", "transferCall", {"destination": "desk"}, "executed", 13_000_000_000, 13_200_000_000),
     ]
     assert calls[0].result == {"boat": "C7", "price": 30}
 

@@ -235,7 +235,7 @@ class _Session(Contents):
 
     def _finish(self, unfinished: dict[str, str]) -> None:
         draft = self.draft
-        self.dialogue.finish(flags_failures=False)
+        self.dialogue.finish(flags_failures=False, writes_arguments=True)
         draft.spans = self.spans or None
         draft.cover("handoff", len(self.spans))
         for loc in unfinished.values():

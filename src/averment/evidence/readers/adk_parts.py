@@ -14,10 +14,15 @@ from averment.evidence.draft import Draft, Part, kind_of
 from averment.evidence.model import Span
 from averment.evidence.readers.calls import tells_failure
 from averment.evidence.readers.dialogue import Dialogue
+from averment.evidence.readers.shortfalls import UNKNOWN_TYPE
 
 __all__ = ["Contents", "each_part", "key_of", "of", "own_key", "snake"]
 
 _TRANSFERS = frozenset({"transfer_to_agent", "transfer_to_other_agent"})
+_OTHER_PARTS = frozenset(
+    {"text", "thought", "thought_signature", "inline_data", "file_data", "video_metadata", "part_metadata"}
+    | {"media_resolution", "executable_code", "code_execution_result", "function_call", "function_response"}
+)
 
 
 class Contents:
@@ -82,6 +87,8 @@ class Contents:
             if isinstance(of(part, key), dict):
                 return None
         names = [name for name, value in part.items() if value is not None] or ["text"]
+        if not {snake(name) for name in names} <= _OTHER_PARTS:
+            self.draft.note(UNKNOWN_TYPE, loc, "a part is of a kind that is not known, so it is left out")
         self.draft.drop("a part of another kind than text and calls", loc)
         self.draft.drop_rest(dict.fromkeys(names, True), (), loc)
         return None

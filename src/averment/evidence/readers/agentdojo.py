@@ -75,7 +75,7 @@ class _Messages:
             else:
                 found = kind_of(message)
                 self._draft.note("message_not_object", loc, f"a message is {found}, and is not read")
-        self._dialogue.finish(flags_failures=self._has_flags)
+        self._dialogue.finish(flags_failures=self._has_flags, writes_arguments=True)
         self._draft.account(self._part.source, records=len(self._part.value), read=read)
 
     def _read_message(self, message: dict[str, Any], loc: str) -> None:

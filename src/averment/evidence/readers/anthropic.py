@@ -35,12 +35,19 @@ from averment.evidence.readers.transcript import role_of
 
 __all__ = ["LIMITS", "Speaker", "assembled", "blocks", "converse", "fits", "prompt", "read", "reply"]
 
-LIMITS = Limits(tools="Log the request with its `tools`, and the messages with all of their content blocks.")
+LIMITS = Limits(
+    tools="Log the request with its `tools`, and the messages with all of their content blocks.",
+    arguments="Log the messages with the `input` of their `tool_use` blocks.",
+    writes_arguments=True,
+)
 
 _TRIED = 50
 _REQUESTS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 _OWN_BLOCKS = _REQUESTS | {"tool_result", "mcp_tool_result", "thinking", "redacted_thinking"}
-_OPEN_BLOCKS = frozenset({"text", "image", "document", "search_result", "container_upload"})
+_OTHERS_BLOCKS = frozenset(
+    {"image_url", "input_text", "output_text", "input_audio", "tool_call", "tool-call", "function_call"}
+)
+"""Types of parts that other vendors' messages have."""
 _STREAM = frozenset({"message_start", "content_block_start", "content_block_delta", "message_delta"})
 _FOREIGN = frozenset(
     {
@@ -103,9 +110,8 @@ def _is_message(item: Any) -> bool:
 
 
 def _is_block(block: Any) -> bool:
-    return isinstance(block, dict) and (
-        _type(block) in _OWN_BLOCKS | _OPEN_BLOCKS or _is_answer(_type(block))
-    )
+    """Whether this may be a block; the API has new ones from time to time."""
+    return isinstance(block, dict) and _type(block) not in ("", *_OTHERS_BLOCKS)
 
 
 def _type(block: dict[str, Any]) -> str:

@@ -29,7 +29,7 @@ _ANSWERS = {
     "user.custom_tool_result": "custom_tool_use_id",
 }
 _SAID = frozenset({"user.message", "agent.message"})
-_LIMITS = Limits(tools="Log all events of the session.")
+_LIMITS = Limits(tools="Log all events of the session.", writes_arguments=True)
 
 
 def is_session(value: list[Any]) -> bool:

@@ -156,7 +156,7 @@ class _Messages:
         kind = kind if isinstance(kind, str) else ""
         named = item.get("role")
         if not isinstance(named, str):
-            named = kind if kind in _TYPES else role
+            named = _LANGCHAIN.get(kind, kind) if kind in _TYPES else role
         if kind in _CALLS or ("toolCallId" in item and "result" not in item):
             self._dialogue.step()
             self._call(item, loc)

@@ -25,6 +25,7 @@ __all__ = ["fits", "read", "split"]
 _LIMITS = Limits(
     tools="Have the agent write its calls to `tool_calls`, not into its messages.",
     failures="ATIF can't flag a failed call: have tools answer with what went wrong, or add their trace.",
+    writes_arguments=True,
 )
 _ROLES: dict[str, Role] = {"user": "user", "agent": "agent", "system": "system"}
 _KEYS = frozenset(

@@ -111,7 +111,9 @@ def read(part: Part, draft: Draft) -> None:
     for item, place in items:
         call.read += _turn(item, place, call)
     _events(value, loc, call)
-    call.finish(shows=["handoff"] if "transferred_to" in value else [])
+    call.finish(
+        shows=["handoff"] if "transferred_to" in value else [], platform="Bland", how_failures=_ELSEWHERE
+    )
     draft.calls = None
     reason = "Bland's calls hold no tool calls"
     call.limit(TOOLS, "absent", reason, _ELSEWHERE)

@@ -12,7 +12,17 @@ from averment.evidence.model import Span, ToolCall, ToolCallStatus
 from averment.text import jsontext
 from averment.text.jsonvalue import json_equal
 
-__all__ = ["Retries", "attempt_of", "looks_structured", "outcome", "parsed", "tells_failure"]
+__all__ = [
+    "Retries",
+    "attempt_of",
+    "how_it_went",
+    "is_redacted",
+    "looks_structured",
+    "outcome",
+    "parsed",
+    "tells_failure",
+    "tells_success",
+]
 
 
 class Retries:
@@ -119,11 +129,12 @@ def outcome(span: Span, result: Any) -> tuple[ToolCallStatus, Any]:
     return status, error
 
 
-def tells_failure(result: Any) -> bool:
+def tells_failure(result: Any, *, by_status: bool = True) -> bool:
     """Whether what a tool answered says by itself that the call failed, by the rules of `outcome`.
 
     That is an object with `isError` or `is_error` true, a value of `error` that is one, `ok` or `success` false, or a
-    `status` that says so in words. Other texts may speak of errors and be good answers.
+    `status` that says so in words; that may be the state of what was asked about, so it counts only where nothing else
+    tells how the call went (`by_status`). Other texts may speak of errors and be good answers.
     """
     if type(result) is not dict:
         return False
@@ -131,12 +142,56 @@ def tells_failure(result: Any) -> bool:
         return True
     if result.get("ok") is False or result.get("success") is False:
         return True
-    written = result.get("status")
-    if type(written) is str and _STATUSES.get(written.strip().casefold()) in ("error", "timeout"):
+    if by_status and _status_in(result) in ("error", "timeout"):
         return True
     error = result.get("error")
     return not (error is None or error == "" or error is False or (type(error) in _NUMBERS and error == 0))
 
+
+def tells_success(result: Any) -> bool:
+    """Whether what a tool answered says by itself that the call went well: the same words, with the other value."""
+    if type(result) is not dict or tells_failure(result):
+        return False
+    if result.get("isError") is False or result.get("is_error") is False:
+        return True
+    return result.get("ok") is True or result.get("success") is True or _status_in(result) == "ok"
+
+
+def how_it_went(
+    status: ToolCallStatus | None, result: Any, *, failed: bool | None, has_error: bool
+) -> ToolCallStatus | None:
+    """How a call went, by what its source says of it and by what its tool answered; None where neither tells.
+
+    A flag that says that it went well gives way to an answer that says that it failed: tools that catch their own
+    errors are flagged so.
+    """
+    if status not in (None, "executed", "ok"):
+        return status
+    if status == "ok" or (failed is False and status is None):
+        return "error" if tells_failure(result, by_status=False) else "ok"
+    if failed or has_error or tells_failure(result):
+        return "error"
+    return "ok" if tells_success(result) else status
+
+
+def _status_in(result: dict[str, Any]) -> ToolCallStatus | None:
+    written = result.get("status")
+    return _STATUSES.get(written.strip().casefold()) if type(written) is str else None
+
+
+def is_redacted(value: Any) -> bool:
+    """Whether a text is nothing but a mark that something was taken out: `[REDACTED]`, `<masked>`, `***`."""
+    if type(value) is not str or len(value) > _LONGEST_MARK:
+        return False
+    text = value.strip()
+    word = text.strip("[](){}<>*_ ")
+    if not word:
+        return text.count("*") >= 3 and not text.strip("*[](){}<> ")
+    return word.casefold() in _MARKS and (text != word or word == "REDACTED")
+
+
+_LONGEST_MARK = 80
+_MARKS = frozenset({"redacted", "masked", "scrubbed", "filtered", "hidden", "content redacted", "removed"})
 
 _NUMBERS = (int, float)
 

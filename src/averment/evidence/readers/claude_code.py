@@ -29,6 +29,7 @@ _TRIED = 200
 _LIMITS = Limits(
     tools="Keep the whole session file.",
     failures="Mend the records that the notes name: what they answer doesn't say whether a call failed.",
+    writes_arguments=True,
 )
 _SESSION = ("sessionId", "session_id")
 _LOCAL = (
@@ -53,6 +54,8 @@ _RESULT_KEPT = (
     "permission_denials",
     "usage",
 )
+_DELEGATES = ("Task", "Agent")
+"""The tools that start sub-agents, whose records newer versions keep in files of their own."""
 _MAX_LATENCY_MS = 1e12
 
 
@@ -135,11 +138,18 @@ class _Records:
         self._asked: dict[str, list[Any]] = {}
         self._message_id: Any = None
         self._is_damaged = False
+        self._delegates = False
+        self._has_sidechain = False
 
     def read(self) -> None:
         records = self._part.value.records
         count = sum(self._record(item, loc) for item, loc in records)
         finish(self._dialogue, self._draft, _LIMITS, shows_tools=True, flags_some=True)
+        if self._delegates and not self._has_sidechain:
+            reason, how = "what sub-agents did stands in other files", "Read the sub-agents' files as well."
+            for channel in ("requests", "executions", "results", "errors"):
+                if self._draft.coverage[channel].state == "present":
+                    self._draft.limit(channel, "partial", reason, how)
         if self._is_damaged:
             limit_history(self._draft, "some records can't be read", "Mend the lines that the notes name.")
         if self._metadata:
@@ -180,6 +190,7 @@ class _Records:
         if content is None:
             return self._without_content(item, loc)
         role = _role(item, message, content)
+        self._has_sidechain = self._has_sidechain or role == "sidechain"
         said = role == message.get("role")
         start = instant(item.get("timestamp"))
         if start is None and item.get("timestamp") is not None:
@@ -206,8 +217,11 @@ class _Records:
 
     def _note_calls(self, item: dict[str, Any], content: Any) -> None:
         """Remember which calls a record asks for, for a result that names its record alone."""
-        if type(content) is list and type(item.get("uuid")) is str:
-            blocks = [block for block in content if type(block) is dict and block.get("type") == "tool_use"]
+        if type(content) is not list:
+            return
+        blocks = [block for block in content if type(block) is dict and block.get("type") == "tool_use"]
+        self._delegates = self._delegates or any(block.get("name") in _DELEGATES for block in blocks)
+        if type(item.get("uuid")) is str:
             self._asked[item["uuid"]] = [block.get("id") for block in blocks]
 
     def _without_results(self, item: dict[str, Any], content: list[Any], place: str) -> list[Any]:

@@ -23,6 +23,7 @@ _INJECTED = ("<environment_context>", "<user_instructions>", "<permissions instr
 _LIMITS = Limits(
     tools="Keep the whole rollout file.",
     failures="Codex doesn't flag a call that failed: look at what it answered.",
+    writes_arguments=True,
 )
 
 

@@ -10,6 +10,10 @@ and decides how far each call came, by one set of rules:
 * Two answers to one request that differ leave its result conflicting, and it failed when one says so; an answer to no request is a call of its own,
   the arguments of which nobody recorded.
 * A request without an answer is *unanswered* where the source records answers, and only *requested* where it doesn't.
+* A flag that says that a call went well gives way to an answer that says that it failed: tools that catch their own
+  errors are flagged so. Where nothing flags it, an answer can say that it went well, too.
+* What is of no type that a reader knows, calls of no name and texts that were redacted may be anything: what is not
+  there decides nothing then.
 """
 
 from __future__ import annotations
@@ -31,7 +35,8 @@ from averment.evidence.model import (
     ToolCallStatus,
     Turn,
 )
-from averment.evidence.readers.calls import looks_structured, parsed, tells_failure
+from averment.evidence.readers.calls import how_it_went, is_redacted, looks_structured, parsed
+from averment.evidence.readers.shortfalls import OF_CALLS, limit_redacted, limit_unknown
 from averment.evidence.readers.transcript import role_of
 from averment.text.jsonvalue import json_equal
 
@@ -77,6 +82,7 @@ class Dialogue:
         self._waiting: list[_Answer] = []
         self._step_start = 0
         self._is_ambiguous = False
+        self._is_redacted = False
         self._seq = 0
         self.answers = 0
         """How many answers there were."""
@@ -106,6 +112,7 @@ class Dialogue:
             )
             self._draft.problems.append(problem)
             return
+        self._is_redacted = self._is_redacted or (said and is_redacted(text))
         index = len(self._turns)
         timed = start_ns is not None or end_ns is not None
         self._turns.append(
@@ -216,13 +223,14 @@ class Dialogue:
         """
         self.answers += 1
         seq = self.place()
-        result, raw = self._result(result, loc)
+        state = "redacted" if state == "recorded" and is_redacted(result) else state
+        result, raw = (result, None) if state == "redacted" else self._result(result, loc)
         if error is None:
             error = UNSET
         fields: dict[str, Any] = {"result": result, "result_raw": raw, "result_state": state, "error": error}
-        if status is None and failed is None:
-            failed = True if error is not UNSET or tells_failure(result) else None
-        fields["status"] = status or ("error" if failed else "ok" if failed is False else _ANSWERED)
+        fields["status"] = (
+            how_it_went(status, result, failed=failed, has_error=error is not UNSET) or _ANSWERED
+        )
         times = {"start_ns": start_ns, "end_ns": end_ns, "latency_ms": latency_ms}
         fields |= {key: value for key, value in times.items() if value is not None}
         if start_ns is not None or end_ns is not None:
@@ -240,20 +248,28 @@ class Dialogue:
         else:
             self._answer_nothing(own, name, fields, loc, seq)
 
-    def finish(self, *, records_answers: bool | None = None, flags_failures: bool = True) -> None:
+    def finish(
+        self,
+        *,
+        records_answers: bool | None = None,
+        flags_failures: bool = True,
+        writes_arguments: bool = False,
+        how_arguments: str | None = None,
+    ) -> None:
         """Write the turns and calls to the draft, with the coverage of their channels.
 
         Args:
             records_answers: whether the source holds answers of tools at all; by default it does if there is one.
             flags_failures: whether the source says of a call that it failed, apart from what its tool answered. Where
                 it doesn't, a call that was answered was executed, and nobody says that it went well.
+            writes_arguments: whether the format always has the arguments of a call, so that several calls without any
+                are just that, and not what an exporter left out.
+            how_arguments: how to record arguments in the source.
         """
         self._settle()
         answered = self.answers > 0 if records_answers is None else records_answers
-        self._doubt_empty_arguments()
-        if any(call.fields.get("args_state", "recorded") != "recorded" for call in self._calls):
-            reason = "the source does not show the arguments of every call"
-            self._draft.limit("arguments", "partial", reason, _RECORD_ARGUMENTS)
+        if not writes_arguments:
+            self._doubt_empty_arguments()
         ids: set[str] = set()
         calls = []
         for index, call in enumerate(self._calls):
@@ -268,11 +284,14 @@ class Dialogue:
         self._draft.turns = self._turns
         self._draft.calls = calls
         self._draft.cover("transcript", len(self._turns))
-        for channel in ("requests", "executions", "results", "errors"):
+        for channel in OF_CALLS:
             self._draft.cover(channel, len(calls))
-        if not flags_failures and calls:
+        if not flags_failures and any(call.status == "executed" for call in calls):
             reason = "the source has no mark for a call that failed; only what its tool answered can tell"
             self._draft.limit("errors", "partial", reason, _RECORD_FAILURES)
+        limit_unknown(self._draft, calls, how_arguments=how_arguments)
+        if self._is_redacted:
+            limit_redacted(self._draft)
         if any(turn.role == "unknown" for turn in self._turns):
             reason = "the source labels speakers, and does not say who is the agent"
             self._draft.limit("speakers", "partial", reason, _NAME_SPEAKERS)
@@ -293,6 +312,8 @@ class Dialogue:
     def _arguments(self, arguments: Any, state: ArgsState, loc: str, *, parse: bool) -> dict[str, Any]:
         if arguments is None or arguments is UNSET:
             return {"args_state": "absent" if state == "recorded" else state}
+        if state == "recorded" and is_redacted(arguments):
+            return {"args_raw": arguments, "args_state": "redacted"}
         if type(arguments) is not str or not parse:
             return {"args": arguments, "args_state": state}
         if not arguments.strip():
@@ -407,7 +428,6 @@ _NAME_SPEAKERS = "Say in the document who is who, as with `roles: {agent: [speak
 _RECORD_FAILURES = (
     "Record failures as spans (an OpenTelemetry export), or as `error` or `ok: false` in what a tool answers."
 )
-_RECORD_ARGUMENTS = "Export the calls with their arguments, in whatever made this file."
 _NAME_CALLS = "Export the id of the call with each of the tools' answers."
 _RECORD_ANSWERS = "Export the messages with the tools' answers in them."
 

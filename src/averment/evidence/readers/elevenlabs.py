@@ -112,7 +112,12 @@ class _Conversation:
             self._call.records = len(value[key])
             for item, place in items:
                 self._call.read += self._item(item, place)
-        self._call.finish(records_answers=any(self._lists["tool_results"]) or None)
+        self._call.finish(
+            records_answers=any(self._lists["tool_results"]) or None,
+            platform="ElevenLabs",
+            how_failures=_WITH_TOOLS,
+            how_arguments=_WITH_TOOLS,
+        )
         self._events(metadata, loc)
         self._limit(value, metadata, has_transcript=key is not None)
 
@@ -163,7 +168,8 @@ class _Conversation:
         value = result.get("result_value")
         if value is None or value == "":
             value = result.get("result", value)
-        failed = result.get("is_error") is True
+        failed = result.get("is_error")
+        failed = failed if type(failed) is bool else None
         error = text_in(result, "raw_error_message", "error_type") if failed else None
         self._dialogue.answer(
             value,
@@ -172,6 +178,7 @@ class _Conversation:
             name=text_in(result, "tool_name"),
             failed=failed,
             error=UNSET if error is None else error,
+            state="absent" if value is None and not failed else "recorded",
             latency_ms=_milliseconds(result.get("tool_latency_secs")),
         )
 

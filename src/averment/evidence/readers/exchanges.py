@@ -31,6 +31,7 @@ _HOW_MODELS = "Record the HTTP of the agent's model calls too, with their bodies
 _LIMITS = Limits(
     tools="Record requests with their `tools`, and the requests that carry the tools' answers.",
     failures="HTTP between agent and model can't flag a failed tool: add the trace of the tools.",
+    writes_arguments=True,
 )
 _VENDORS: tuple[tuple[re.Pattern[str], ModuleType, str], ...] = (
     (re.compile(r"/chat/completions/?\Z"), openai_chat, "messages"),

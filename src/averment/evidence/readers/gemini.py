@@ -20,6 +20,7 @@ from averment.evidence.draft import Draft, Part, kind_of
 from averment.evidence.model import ToolCallStatus
 from averment.evidence.readers.dialogue import Dialogue
 from averment.evidence.readers.messages import Limits, finish, keep, limit_history, nothing_in, text_of
+from averment.evidence.readers.shortfalls import UNKNOWN_TYPE
 from averment.evidence.readers.transcript import role_of
 
 __all__ = ["LIMITS", "assembled", "converse", "fits", "prompt", "read", "reply"]
@@ -27,6 +28,7 @@ __all__ = ["LIMITS", "assembled", "converse", "fits", "prompt", "read", "reply"]
 LIMITS = Limits(
     tools="Log the request with its `tools`, and all parts of the contents.",
     failures="Have functions answer with `output`, or with `error` where they fail, as the API documents.",
+    writes_arguments=True,
 )
 
 _TRIED = 50
@@ -87,13 +89,17 @@ def _fits_body(value: dict[str, Any]) -> str | None:
 
 
 def _is_contents(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(_is_content(item) for item in value[:_TRIED])
+    """Whether this is a list of contents; the API has new kinds of parts from time to time."""
+    if not isinstance(value, list) or not value or not all(_is_content(item) for item in value[:_TRIED]):
+        return False
+    parts = [part for item in value[:_TRIED] for part in item["parts"][:_TRIED]]
+    return not parts or any(not _PARTS.isdisjoint(part) for part in parts)
 
 
 def _is_content(item: Any) -> bool:
     parts = item.get("parts") if isinstance(item, dict) else None
     return isinstance(parts, list) and all(
-        isinstance(part, dict) and "type" not in part and "kind" not in part and not _PARTS.isdisjoint(part)
+        isinstance(part, dict) and "type" not in part and "kind" not in part and "part_kind" not in part
         for part in parts[:_TRIED]
     )
 
@@ -278,7 +284,10 @@ def _part(part: dict[str, Any], loc: str, dialogue: Dialogue, draft: Draft) -> b
         if call is not None or answer is not None:
             draft.note("calls_unreadable", loc, "a call or an answer is no object, so it is left out")
         what = next((_OTHERS[key] for key in part if key in _OTHERS), "a part that is no text")
-        draft.drop(what, loc)
+        if part.keys() <= _PARTS:
+            draft.drop(what, loc)
+        else:
+            draft.note(UNKNOWN_TYPE, loc, "a part is of a kind that is not known, so it is left out")
         return False
     return True
 

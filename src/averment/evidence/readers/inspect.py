@@ -177,7 +177,7 @@ class _Reader:
                 found = kind_of(message)
                 self._draft.note("message_not_object", loc, f"a message is {found}, and is not read")
         self._read_others(len(self._events))
-        self._dialogue.finish(records_answers=True)
+        self._dialogue.finish(records_answers=True, writes_arguments=True)
         if type(messages) is not list:
             self._draft.turns = None
             reason = "the sample has events and no `messages`"

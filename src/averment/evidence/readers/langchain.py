@@ -26,6 +26,8 @@ __all__ = ["LIMITS", "converse", "fits", "read"]
 LIMITS = Limits(
     tools="Save the whole state of the graph, with its AI and tool messages.",
     failures="Tool messages without a `status` don't say whether the call failed: save them with a later version.",
+    arguments="Save the AI messages with their `tool_calls`, and not only what a model wrote for them.",
+    writes_arguments=True,
 )
 
 _TRIED = 50

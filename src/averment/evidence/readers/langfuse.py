@@ -37,11 +37,12 @@ _TRIED = 5
 
 
 class _Trace(msgspec.Struct):
-    """A trace, and its observations with where each stands."""
+    """A trace, and its observations with where each stands; of a page, others may stand on the next."""
 
     about: dict[str, Any]
     observations: list[tuple[Any, str]]
     loc: str
+    is_page: bool = False
 
 
 def fits(value: Any) -> str | None:
@@ -88,7 +89,11 @@ def read(part: Part, draft: Draft) -> None:
         draft.drop_rest(rest, _KNOWN_TRACE, trace.loc)
     session = traces[0].about.get("sessionId") or traces[0].about.get("id")
     draft.conversation_id = session if isinstance(session, str) else None
-    converse(runs, part, draft, platform="Langfuse", how=_HOW)
+    noted = {note.code for note in draft.notes}
+    if any(trace.is_page for trace in traces):
+        draft.note("more_pages", traces[0].loc, "the answer of the API is one page of several")
+    is_whole = "observation_missing" not in noted and not any(trace.is_page for trace in traces)
+    converse(runs, part, draft, platform="Langfuse", how=_HOW, is_whole=is_whole)
 
 
 _KNOWN_TRACE = frozenset(
@@ -109,6 +114,7 @@ _KNOWN_TRACE = frozenset(
 
 def _traces(part: Part) -> list[_Trace]:
     value, loc = part.value, part.loc()
+    is_page = _is_page(value)
     if isinstance(value, dict) and isinstance(value.get("data"), list):
         part = part.at("data")
         value = part.value
@@ -133,8 +139,18 @@ def _traces(part: Part) -> list[_Trace]:
     for item, place in zip(value, locs, strict=True):
         own = item.get("traceId") if isinstance(item, dict) else None
         own = own if isinstance(own, str) else ""
-        by_trace.setdefault(own, _Trace({"id": own}, [], place)).observations.append((item, place))
+        trace = by_trace.setdefault(own, _Trace({"id": own}, [], place, is_page))
+        trace.observations.append((item, place))
     return list(by_trace.values())
+
+
+def _is_page(value: Any) -> bool:
+    """Whether this is one page of the API's answer, and not the only one."""
+    meta = value.get("meta") if isinstance(value, dict) else None
+    if not isinstance(meta, dict):
+        return False
+    pages, cursor = meta.get("totalPages"), meta.get("cursor")
+    return (type(pages) is int and pages > 1) or isinstance(cursor, str)
 
 
 def _trace(about: dict[str, Any], loc: str, listed: Any, place: str) -> _Trace:

@@ -118,7 +118,12 @@ def read(part: Part, draft: Draft) -> None:
             {key: each for key, each in row.run.items() if each not in ([], {}, "")}, _KNOWN, row.loc
         )
         runs.append(_run(row, index, draft))
-    converse(runs, part, draft, platform="LangSmith", how=_HOW)
+    held = {run.id for run in runs}
+    named = {str(own) for row in rows for own in _listed(row.run, "child_run_ids")}
+    is_whole = named <= held
+    if not is_whole:
+        draft.note("run_missing", rows[0].loc, "the export names runs and does not hold them")
+    converse(runs, part, draft, platform="LangSmith", how=_HOW, is_whole=is_whole)
 
 
 def _rows(part: Part) -> list[_Row]:

@@ -19,6 +19,7 @@ from msgspec import UNSET
 
 from averment.evidence.draft import Draft, Part, kind_of
 from averment.evidence.model import Clock, CoverageState, ToolCallStatus
+from averment.evidence.readers.shortfalls import UNKNOWN_TYPE
 from averment.evidence.readers.texts import text_of
 from averment.evidence.readers.voice_call import TOOLS, VoiceCall, items_in, object_in, text_in
 from averment.evidence.times import SECOND, scaled
@@ -42,7 +43,9 @@ _KNOWN = frozenset(
     | {"created_at", "has_agent_handoff"}
 )
 _MESSAGE_KEYS = frozenset({"id", "type", "role", "content", "interrupted", "created_at", "metrics"})
-_CALL_KEYS = frozenset({"id", "type", "call_id", "name", "arguments", "created_at"})
+_CALL_KEYS = frozenset(
+    {"id", "type", "call_id", "name", "arguments", "created_at", "reply_required", "group_id"}
+)
 _OUTPUT_KEYS = frozenset({"id", "type", "call_id", "name", "output", "is_error", "status", "created_at"})
 _HANDOFF_KEYS = frozenset(
     {"id", "type", "old_agent_id", "new_agent_id", "old_agent", "new_agent", "created_at"}
@@ -82,13 +85,16 @@ def _is_run(value: dict[str, Any]) -> bool:
 
 
 def _are_items(items: list[Any], *, own: bool = False) -> bool:
-    """Whether the first items are a session's; with `own`, one of them must have a key that only LiveKit has."""
+    """Whether the first items are a session's.
+
+    With `own`, or where some are of types that are not known, one of them must have a key that only LiveKit has.
+    """
     tried = items[:_ITEMS_TRIED]
-    if not all(
-        type(item) is dict and type(item.get("type")) is str and item["type"] in _TYPES for item in tried
-    ):
+    if not all(type(item) is dict and type(item.get("type")) is str for item in tried):
         return False
-    return not own or any(not _OWN.isdisjoint(item) for item in tried)
+    known = sum(item["type"] in _TYPES for item in tried)
+    own = own or known < len(tried)
+    return (known > 0 or not tried) and (not own or any(not _OWN.isdisjoint(item) for item in tried))
 
 
 def read(part: Part, draft: Draft) -> None:
@@ -114,7 +120,7 @@ class _Session:
         self._draft = draft
         self._call = VoiceCall(part, draft)
         self._dialogue = self._call.dialogue
-        self._is_session = False
+        self._is_session = self._is_run = False
         self._outputs = 0
         self._shown = 0
 
@@ -132,12 +138,21 @@ class _Session:
         if handed is True:
             self._call.event("handoff", loc)
         shows_handoff = not is_step or type(handed) is bool
-        self._call.finish(records_answers=True, shows=["handoff"] if shows_handoff else [])
+        self._call.finish(
+            records_answers=True,
+            shows=["handoff"] if shows_handoff else [],
+            platform="LiveKit",
+            how_failures=_WHOLE,
+            how_arguments=_WHOLE,
+        )
         if is_step:
             draft.turns = None
             limit = self._call.limit
             limit(("transcript",), "absent", "an event of executed tools has no messages", _WHOLE)
             limit((*TOOLS, "handoff"), "partial", "the file shows one step of a session", _WHOLE)
+        elif self._is_run and not any(turn.role == "user" for turn in draft.turns or ()):
+            reason = "a run result does not hold what the user said"
+            self._call.limit(("transcript",), "partial", reason, _WHOLE)
         if self._outputs > self._shown:
             state: CoverageState = "partial" if self._shown else "absent"
             self._call.limit(("results",), state, "not every output is in the file", _OUTPUTS)
@@ -151,6 +166,7 @@ class _Session:
                 break
         else:
             self._is_session = "items" in value
+            self._is_run = not self._is_session
             self._read_list(self._part, "items" if "items" in value else "events")
             return
         for event, loc in items_in(self._part, "events", self._draft):
@@ -176,12 +192,15 @@ class _Session:
         elif kind == "agent_handoff":
             self._handoff(item, loc)
         else:
+            if kind not in _TYPES:
+                detail = "an item is of a type that is not known, so it is left out"
+                self._draft.note(UNKNOWN_TYPE, loc, detail)
             self._draft.drop("an item that is no message, call, output or handoff", loc)
             return False
         return True
 
     def _message(self, item: dict[str, Any], loc: str) -> None:
-        self._draft.drop_rest(item, _MESSAGE_KEYS, loc)
+        _drop_rest(self._draft, item, _MESSAGE_KEYS, loc)
         role = item.get("role")
         if role == "assistant":
             self._dialogue.step()
@@ -207,7 +226,7 @@ class _Session:
         )
 
     def _function_call(self, item: dict[str, Any], loc: str) -> None:
-        self._draft.drop_rest(item, _CALL_KEYS, loc)
+        _drop_rest(self._draft, item, _CALL_KEYS, loc)
         start = self._time(item, "created_at", loc)
         self._dialogue.request(
             item.get("name"),
@@ -219,7 +238,7 @@ class _Session:
         )
 
     def _output(self, item: dict[str, Any], loc: str) -> None:
-        self._draft.drop_rest(item, _OUTPUT_KEYS, loc)
+        _drop_rest(self._draft, item, _OUTPUT_KEYS, loc)
         self._outputs += 1
         self._shown += "output" in item
         written, is_error = item.get("status"), item.get("is_error")
@@ -237,7 +256,7 @@ class _Session:
         )
 
     def _handoff(self, item: dict[str, Any], loc: str) -> None:
-        self._draft.drop_rest(item, _HANDOFF_KEYS, loc)
+        _drop_rest(self._draft, item, _HANDOFF_KEYS, loc)
         before = text_in(item, "old_agent_id", "old_agent")
         to = text_in(item, "new_agent_id", "new_agent")
         is_first = self._is_session and before is None
@@ -279,6 +298,11 @@ _STATUSES: dict[str, ToolCallStatus] = {
     **dict.fromkeys(("timeout", "timed_out"), "timeout"),
     **dict.fromkeys(("cancelled", "canceled"), "cancelled"),
 }
+
+
+def _drop_rest(draft: Draft, item: dict[str, Any], known: frozenset[str], loc: str) -> None:
+    """Count what is not read of an item; an `extra` without anything in it stands in every one."""
+    draft.drop_rest({key: each for key, each in item.items() if each != {}}, known, loc)
 
 
 def _spoken(content: Any) -> Any:

@@ -104,6 +104,7 @@ class _Log:
         self._is_mcp = False
         self._responses = 0
         self._strays = 0
+        self._unfinished = False
         self._records = 0
         self._read = 0
 
@@ -241,8 +242,10 @@ class _Log:
             )
             return
         kind = result.get("resultType") if isinstance(result, dict) else None
-        is_whole = kind is None or kind == "complete"
+        is_task = isinstance(result, dict) and "task" in result and _OF_TOOLS.isdisjoint(result)
+        is_whole = kind == "complete" or (kind is None and not is_task)
         if not is_whole:
+            self._unfinished = True
             self._draft.note(
                 "unfinished_result",
                 loc,
@@ -253,6 +256,7 @@ class _Log:
             loc,
             own=own,
             status=None if is_whole or result.get("isError") is True else "executed",
+            state="recorded" if is_whole else "absent",
             end_ns=time,
             clock=self._clock,
         )
@@ -263,7 +267,14 @@ class _Log:
 
     def _finish(self) -> None:
         draft = self._draft
-        self._dialogue.finish(records_answers=self._responses > 0 or self._dialogue.answers > 0)
+        self._dialogue.finish(
+            records_answers=self._responses > 0 or self._dialogue.answers > 0,
+            writes_arguments=True,
+        )
+        if self._unfinished:
+            reason = "some calls are answered by what does not end them, and nothing tells how they did"
+            for channel in ("results", "errors"):
+                draft.limit(channel, "partial", reason, _HOW_WHOLE)
         draft.turns = None
         draft.limit("transcript", "absent", "an MCP log holds no speech", _HOW_SPEECH)
         channels = ("requests", "executions", "results", "errors")

@@ -13,6 +13,7 @@ import msgspec
 
 from averment.evidence.draft import Draft, Part, kind_of
 from averment.evidence.readers.dialogue import Dialogue
+from averment.evidence.readers.shortfalls import NOT_TRANSCRIBED, UNKNOWN_TYPE
 
 __all__ = [
     "Limits",
@@ -38,6 +39,10 @@ _KINDS = {
     ),
 }
 
+_HEARD = frozenset({"an audio part", "a video part"})
+_ASIDE = frozenset({"search_result", "tool_reference", "text-plain", "citation", "json"})
+"""Parts that are neither speech nor calls."""
+
 
 def part_text(part: Any, loc: str, draft: Draft) -> str | None:
     """The text of one content part, or None when it has none; what it is then is noted."""
@@ -55,9 +60,15 @@ def part_text(part: Any, loc: str, draft: Draft) -> str | None:
     elif type(part.get("transcript")) is str:  # audio, with what was said in it
         spoken: str = part["transcript"]
         return spoken
-    draft.drop(
-        _KINDS.get(kind, "a part of `content` that is no text") if type(kind) is str else "a part", loc
-    )
+    what = _KINDS.get(kind) if type(kind) is str else "a part"
+    if what is None and kind in _TEXT_TYPES | _ASIDE:
+        what = "a part of `content` that is no text"
+    if what is None:
+        draft.note(UNKNOWN_TYPE, loc, "a content part is of a type that is not known, so it is left out")
+        return None
+    if what in _HEARD:
+        draft.note(NOT_TRANSCRIBED, loc, f"{what} has no transcript, so what was said in it is not known")
+    draft.drop(what, loc)
     return None
 
 
@@ -104,10 +115,14 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         tools: how to record which tools there were and what was called.
         failures: how to record failed calls; None where the format flags them.
+        arguments: how to record what calls were given, where they lack it.
+        writes_arguments: whether the format always has the arguments of a call, be they none.
     """
 
     tools: str
     failures: str | None = None
+    arguments: str | None = None
+    writes_arguments: bool = False
 
 
 def finish(
@@ -129,7 +144,11 @@ def finish(
         is_last_word: whether the source goes on after a call, so that one without an answer had none when it ended.
         flags_some: whether answers of some kinds are flagged, so that the reader has said of each how it went.
     """
-    dialogue.finish(flags_failures=flags_some or limits.failures is None)
+    dialogue.finish(
+        flags_failures=flags_some or limits.failures is None,
+        writes_arguments=limits.writes_arguments,
+        how_arguments=limits.arguments,
+    )
     _finish(draft, limits, shows_tools=shows_tools, is_last_word=is_last_word)
     if any(note.code in _LOSSES for note in draft.notes):
         limit_history(

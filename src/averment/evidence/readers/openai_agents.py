@@ -25,6 +25,7 @@ __all__ = ["fits", "read"]
 _LIMITS = Limits(
     tools="Save the whole run state.",
     failures="A run state can't flag a failed call: export the trace of the run as well.",
+    writes_arguments=True,
 )
 _KEPT = ("current_agent", "currentAgent", "trace", "usage", "current_turn", "currentTurn", "$schemaVersion")
 _GUARDRAILS = tuple(

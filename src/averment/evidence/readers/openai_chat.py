@@ -14,8 +14,10 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from averment.evidence.draft import Draft, Part, kind_of
+from averment.evidence.model import ToolCallStatus
 from averment.evidence.readers.dialogue import Dialogue
 from averment.evidence.readers.messages import (
     Limits,
@@ -26,6 +28,7 @@ from averment.evidence.readers.messages import (
     result_of,
     text_or_none,
 )
+from averment.evidence.readers.shortfalls import NOT_TRANSCRIBED
 from averment.evidence.readers.transcript import role_of
 
 __all__ = ["LIMITS", "assembled", "converse", "fits", "is_chat", "read", "reply", "split"]
@@ -59,6 +62,13 @@ _FOREIGN = frozenset(
     }
 )
 """Keys that a body of chat completions doesn't have, and other things that hold `messages` have."""
+
+_STATES: dict[str, ToolCallStatus] = {
+    "IN_PROGRESS": "unanswered",
+    "CANCELLED": "cancelled",
+    "COMPLETED": "executed",
+}
+"""What Pipecat writes in the place of a result; a tool could answer so as well, so that nobody can tell."""
 
 _TOOL_KEYS = frozenset({"tool_calls", "tool_call_id", "function_call"})
 _MESSAGE_KEYS = frozenset(
@@ -295,6 +305,10 @@ def _read_body(part: Part, dialogue: Dialogue, draft: Draft) -> None:
 
 def _finish(dialogue: Dialogue, draft: Draft, *, shows_tools: bool, requested: bool, replied: bool) -> None:
     finish(dialogue, draft, LIMITS, shows_tools=shows_tools, is_last_word=not replied)
+    if any(note.code == "state_for_result" for note in draft.notes):
+        reason = "some tools' answers are words that Pipecat writes where there is no result"
+        for channel in ("executions", "results", "errors"):
+            draft.limit(channel, "partial", reason, "Read a context of Pipecat's with `--from pipecat`.")
     if not requested:
         limit_history(
             draft, "a response holds nothing of what was said before it", "Log the requests as well."
@@ -339,6 +353,13 @@ def _message(item: Any, loc: str, dialogue: Dialogue, draft: Draft) -> int:
     name = name if type(name) is str else None
     if role in ("tool", "function"):
         result = result_of(item.get("content"), f"{loc}.content", draft)
+        word = result.strip('" ') if type(result) is str else None
+        if word in _STATES:
+            draft.note("state_for_result", loc, "a word that Pipecat writes where there is no result yet")
+            dialogue.answer(
+                UNSET, loc, own=item.get("tool_call_id"), name=name, status=_STATES[word], state="absent"
+            )
+            return 1
         error = item.get("error")
         failed = True if item.get("is_error") is True or error not in (None, False, "") else None
         dialogue.answer(
@@ -376,6 +397,8 @@ def _said(item: dict[str, Any], loc: str, draft: Draft) -> str:
         spoken = audio.get("transcript") if type(audio) is dict else None
         if not texts and type(spoken) is str:
             texts.append(spoken)
+        elif not texts:
+            draft.note(NOT_TRANSCRIBED, loc, "the audio has no transcript, so what was said is not known")
         draft.drop("an audio part", loc)
     return "\n".join(texts)
 

@@ -28,6 +28,7 @@ __all__ = ["LIMITS", "assembled", "converse", "fits", "prompt", "read", "reply"]
 LIMITS = Limits(
     tools="Log the request with its `tools`, and all items of the response.",
     failures="The items can't flag a failed function call: add the trace of the tools.",
+    writes_arguments=True,
 )
 
 _KEPT = ("model", "tools", "tool_choice", "status", "usage", "created_at", "error", "incomplete_details")

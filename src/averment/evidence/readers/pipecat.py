@@ -32,7 +32,7 @@ _CONTEXT_KEYS = frozenset({"messages", "context", "tools", "tool_choice"})
 
 _WITH_TOOLS = "Save the context's messages, `context.get_messages()`, which have the calls and their results."
 _ONE_FORM = "Save the context with messages in its universal form, without messages of one provider."
-_SAY_ERROR = "Have the functions say in their results whether they failed, and assert on the results."
+_SAY_ERROR = "Have the functions say in their results whether they failed, as `ok` or `error` of an object."
 
 
 def fits(value: Any) -> str | None:
@@ -111,13 +111,11 @@ class _Conversation:
         is_transcript = bool(items) and all("timestamp" in item for item, _ in items)
         for item, loc in items:
             self._call.read += self._message(item, loc)
-        self._call.finish(records_answers=True)
+        self._call.finish(records_answers=True, platform="Pipecat", how_failures=_SAY_ERROR)
         limit = self._call.limit
         if is_transcript and not self._draft.calls:
             self._draft.calls = None
             limit(TOOLS, "absent", "a transcript shows no tools", _WITH_TOOLS)
-        elif self._draft.calls:
-            limit(("errors",), "partial", "a context does not say whether a function failed", _SAY_ERROR)
         if self._own:
             reason = "some messages are one provider's own, and not read"
             limit(("transcript", *TOOLS), "partial", reason, _ONE_FORM)

@@ -25,6 +25,7 @@ from averment.evidence.draft import Draft, Part, kind_of
 from averment.evidence.model import ToolCallStatus
 from averment.evidence.readers.dialogue import Dialogue
 from averment.evidence.readers.messages import Limits, finish, keep, limit_history
+from averment.evidence.readers.shortfalls import NOT_TRANSCRIBED, UNKNOWN_TYPE
 from averment.evidence.times import instant
 
 __all__ = ["fits", "read"]
@@ -32,6 +33,7 @@ __all__ = ["fits", "read"]
 _LIMITS = Limits(
     tools="Save all messages, with the parts of tool calls and returns.",
     failures="Tool returns without an `outcome` don't say whether the call failed: save them with a later version.",
+    writes_arguments=True,
 )
 _TRIED = 50
 _KINDS = frozenset({"request", "response"})
@@ -172,7 +174,7 @@ class _Messages:
             if isinstance(kind, str):
                 self._one(part, kind, place, time)
             else:
-                self._draft.note("part_unreadable", place, "a part has no `part_kind`, so it is left out")
+                self._draft.note(UNKNOWN_TYPE, place, "a part has no `part_kind`, so it is left out")
         self._say(texts, time, first)
         return 1
 
@@ -219,14 +221,17 @@ class _Messages:
             text = self._text(part.get("content"), f"{loc}.content")
             if text is not None:
                 self._turn("system", text, loc, time)
-        else:
+        elif kind in _DROPPED:
             self._is_compacted = self._is_compacted or kind == "compaction"
-            draft.drop(_DROPPED.get(kind, "a part that is no text, call or return"), loc)
+            draft.drop(_DROPPED[kind], loc)
+        else:
+            draft.note(UNKNOWN_TYPE, loc, "a part is of a kind that is not known, so it is left out")
 
     def _speech(self, part: dict[str, Any], loc: str, time: _Time) -> None:
         text = part.get("transcript")
         if type(text) is not str:
             self._draft.drop("an audio part", loc)
+            self._draft.note(NOT_TRANSCRIBED, loc, "the speech has no transcript")
             return
         self._turn("assistant" if part.get("speaker") == "assistant" else "user", text, loc, time)
 

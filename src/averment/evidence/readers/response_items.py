@@ -11,6 +11,7 @@ from averment.evidence.draft import Draft, Part, kind_of
 from averment.evidence.model import ArgsState, ToolCallStatus
 from averment.evidence.readers.dialogue import Dialogue
 from averment.evidence.readers.messages import result_of, text_or_none
+from averment.evidence.readers.shortfalls import UNKNOWN_TYPE
 from averment.evidence.readers.transcript import role_of
 
 __all__ = ["Items", "is_items"]
@@ -181,7 +182,7 @@ class Items:
             )
             return False
         self.shows_tools = self.shows_tools or kind in _SIGNS
-        if kind in _OUTPUTS:
+        if kind in _OUTPUTS or kind.endswith("_call_output"):
             self._output(item, kind, loc, status)
         elif kind == "mcp_approval_request":
             own = item.get("id")
@@ -197,9 +198,12 @@ class Items:
                 )
         elif kind in _CALLS or kind.endswith("_call"):
             self._call(item, kind, loc, start_ns, status)
-        else:
+        elif kind in _DROPPED:
             self.refers = self.refers or kind in ("item_reference", "compaction")
-            self._draft.drop(_DROPPED.get(kind, "an item of another type"), loc)
+            self._draft.drop(_DROPPED[kind], loc)
+        else:
+            self._draft.note(UNKNOWN_TYPE, loc, "an item is of a type that is not known, so it is left out")
+            return False
         return True
 
     def _message(
@@ -251,7 +255,7 @@ class Items:
     def _output(self, item: dict[str, Any], kind: str, loc: str, given: ToolCallStatus | None) -> None:
         own = item.get("call_id")
         own = item.get("id") if own is None and kind == "local_shell_call_output" else own
-        result = result_of(item.get(_OUTPUTS[kind]), f"{loc}.output", self._draft)
+        result = result_of(item.get(_OUTPUTS.get(kind, "output")), f"{loc}.output", self._draft)
         status: ToolCallStatus = "executed"
         if item.get("status") == "failed" or (type(result) is dict and result.get("isError") is True):
             status = "error"

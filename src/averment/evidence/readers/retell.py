@@ -17,6 +17,7 @@ from typing import Any
 from averment.evidence.draft import Draft, Part, kind_of, nanoseconds
 from averment.evidence.model import CoverageState
 from averment.evidence.readers.dialogue import Dialogue
+from averment.evidence.readers.shortfalls import UNKNOWN_TYPE
 from averment.evidence.readers.texts import text_of
 from averment.evidence.readers.voice_call import TOOLS, VoiceCall, items_in, object_in, text_in
 
@@ -36,6 +37,7 @@ _FACTS = (
 )
 _KNOWN = frozenset({*_FACTS, *_TRANSCRIPTS, "call_id"})
 _WEBHOOK = frozenset({"event", "call"})
+_SPEAKERS = frozenset({"agent", "user", "transfer_target", "system"})
 _TURN_KEYS = frozenset({"role", "content", "words"})
 _CALL_ITEM_KEYS = frozenset({"role", "tool_call_id", "name", "arguments", "content", "words", "successful"})
 _NODE_KEYS = ("former_node_id", "former_node_name", "new_node_id", "new_node_name")
@@ -45,7 +47,9 @@ _OVER = frozenset({"ended", "error", "not_connected"})
 _AFTER_END = "Export the call after its end: by the call_analyzed webhook or Get Call."
 _WITH_TOOLS = "Export `transcript_with_tool_calls`: by the call_ended webhook or Get Call."
 _STORE = "Set the agent's data storage to everything, and export the call before its data is removed."
-_SAY_SUCCESS = "Have the tools say in their answers whether they succeeded, and assert on the results."
+_SAY_SUCCESS = (
+    "Have the tools say in their answers whether they succeeded, as `success` or `error` of an object."
+)
 _TOLERANCE_MS = 1_000
 
 
@@ -98,8 +102,6 @@ class _Call:
         self._draft = draft
         self._call = VoiceCall(part, draft)
         self._dialogue: Dialogue = self._call.dialogue
-        self._results = 0
-        self._told = 0
 
     def read(self) -> None:
         call, draft, loc = self._part.value, self._draft, self._part.loc()
@@ -112,7 +114,13 @@ class _Call:
         self._read_end(call, loc)
         self._check_duration(call, loc)
         has_tools = key is not None and key.endswith("with_tool_calls")
-        self._call.finish(records_answers=True, shows=("handoff", "dtmf") if has_tools else ("handoff",))
+        self._call.finish(
+            records_answers=True,
+            shows=("handoff", "dtmf") if has_tools else ("handoff",),
+            platform="Retell",
+            how_failures=_SAY_SUCCESS,
+            how_arguments=_STORE,
+        )
         self._limit(call, key, has_tools=has_tools)
 
     def _read_items(self, key: str) -> None:
@@ -129,11 +137,15 @@ class _Call:
             self._draft.drop_rest(item, _CALL_ITEM_KEYS, loc)
         elif role == "tool_call_result":
             succeeded = item.get("successful")
-            self._results += 1
-            self._told += type(succeeded) is bool
             failed = not succeeded if type(succeeded) is bool else None
             own = item.get("tool_call_id")
-            self._dialogue.answer(item.get("content"), loc, own=own, failed=failed)
+            self._dialogue.answer(
+                item.get("content"),
+                loc,
+                own=own,
+                failed=failed,
+                state="recorded" if "content" in item else "absent",
+            )
             self._draft.drop_rest(item, _CALL_ITEM_KEYS, loc)
         elif role == "dtmf":
             self._call.event("dtmf", loc, digits=item.get("digit"))
@@ -147,6 +159,8 @@ class _Call:
 
     def _read_turn(self, item: dict[str, Any], role: Any, loc: str) -> bool:
         text = text_of(item.get("content"), loc, self._draft)
+        if type(role) is str and role not in _SPEAKERS:
+            self._draft.note(UNKNOWN_TYPE, loc, "an item is of a role that is not known")
         if text is None:
             self._draft.drop("an utterance without a text", loc)
             return False
@@ -183,10 +197,6 @@ class _Call:
             # What ended the call is in evidence all the same, and `absent` would say that nothing is.
             state: CoverageState = "absent" if self._draft.spans is None else "partial"
             limit(TOOLS, state, "the call has no `transcript_with_tool_calls`", _WITH_TOOLS)
-        elif self._results > self._told:
-            limit(
-                ("errors",), "partial", "Retell's tool results do not say whether they failed", _SAY_SUCCESS
-            )
         status = call.get("call_status")
         if type(status) is str and status not in _OVER:
             limit(_ALL, "partial", "the call had not ended", _AFTER_END)

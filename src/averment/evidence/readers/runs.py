@@ -64,7 +64,9 @@ class Run(msgspec.Struct, kw_only=True):
     output_loc: str
 
 
-def converse(runs: Sequence[Run], part: Part, draft: Draft, *, platform: str, how: str) -> None:
+def converse(
+    runs: Sequence[Run], part: Part, draft: Draft, *, platform: str, how: str, is_whole: bool = True
+) -> None:
     """Write the conversation that runs are of to the draft.
 
     Args:
@@ -73,12 +75,15 @@ def converse(runs: Sequence[Run], part: Part, draft: Draft, *, platform: str, ho
         draft: what it is written to.
         platform: the platform's name.
         how: how to record inputs and outputs in it.
+        is_whole: False where the export itself says that there are runs which it does not hold.
     """
-    _Trace(runs, part, draft, platform, how).read()
+    _Trace(runs, part, draft, platform, how, is_whole=is_whole).read()
 
 
 class _Trace:
-    def __init__(self, runs: Sequence[Run], part: Part, draft: Draft, platform: str, how: str) -> None:
+    def __init__(
+        self, runs: Sequence[Run], part: Part, draft: Draft, platform: str, how: str, *, is_whole: bool
+    ) -> None:
         timed = all(run.start_ns is not None for run in runs)
         self._runs = sorted(runs, key=lambda run: run.start_ns or 0) if timed else list(runs)
         self._by_id = {run.id: run for run in runs}
@@ -90,6 +95,7 @@ class _Trace:
         self._unread: list[str] = []
         self._empty = 0
         self._shows_tools = False
+        self._is_whole = is_whole
         self._read = 0
 
     def read(self) -> None:
@@ -116,7 +122,7 @@ class _Trace:
             if run.kind in ("maybe", "event", "other"):
                 draft.drop(f"a run of type {quoted(run.type)}", run.loc)
         self._read += len(tools)
-        dialogue.finish(flags_failures=all_shown)
+        dialogue.finish(flags_failures=all_shown, how_arguments=self._how)
         draft.account(self._part.source, records=len(self._runs), read=self._read)
         self._limit(has_tools=bool(tools), is_from_root=is_from_root)
 
@@ -190,6 +196,7 @@ class _Trace:
             end_ns=run.end_ns,
             loc=run.loc,
             is_sure=run.kind == "tool",
+            shows_result=run.output is not None or failed,
         )
 
     def _root(self) -> bool:
@@ -239,7 +246,10 @@ class _Trace:
         missing = [run for run in self._runs if run.parent is not None and run.parent not in self._by_id]
         if missing:
             draft.note("parent_missing", missing[0].loc, "a run belongs to one that the export does not hold")
-            self._bound(_CALLS, "partial", "the export does not hold all runs of the trace")
+        if missing or not self._is_whole:
+            self._bound(("transcript", *_CALLS), "partial", "the export does not hold all runs of the trace")
+        if any(call.result_state == "absent" for call in draft.calls or ()):
+            self._bound(("results",), "partial", "some runs of tools are recorded without their output")
         if not draft.turns:
             reason = f"{self._platform} recorded nothing that was said"
             draft.limit("transcript", "redacted" if self._empty else "absent", reason, self._how)

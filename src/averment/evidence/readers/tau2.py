@@ -23,6 +23,7 @@ import msgspec
 from averment.evidence.draft import Draft, Part, kind_of
 from averment.evidence.model import Span
 from averment.evidence.readers.dialogue import Dialogue
+from averment.evidence.readers.shortfalls import NOT_TRANSCRIBED
 from averment.evidence.readers.tau2_ticks import Ticks
 from averment.evidence.readers.tau_bench import CONTROL
 from averment.evidence.readers.texts import text_of
@@ -174,7 +175,7 @@ class _Messages:
             else:
                 found = kind_of(message)
                 self._draft.note("message_not_object", loc, f"a message is {found}, and is not read")
-        self._dialogue.finish(flags_failures=self._has_flags)
+        self._dialogue.finish(flags_failures=self._has_flags, writes_arguments=True)
         ended = _ended(self._whole)
         ended = msgspec.structs.replace(ended, id=f"s_{len(self._handoffs)}", seq=self._dialogue.place())
         self._draft.spans = [*self._handoffs, ended]
@@ -213,6 +214,8 @@ class _Messages:
             return text_of(message.get("content"), loc, self._draft)
         if message.get("content") is not None:
             self._draft.drop("the audio of a message", loc)
+        if message.get("audio_script_gold") is None:
+            self._draft.note(NOT_TRANSCRIBED, loc, "nothing says what was said in the audio")
         return text_of(message.get("audio_script_gold"), loc, self._draft)
 
     def _time(self, message: dict[str, Any], loc: str) -> int | None:

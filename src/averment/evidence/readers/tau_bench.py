@@ -92,7 +92,7 @@ class _Trajectory:
         read = 0
         for loc, message in zip(self._part.locs(), self._part.value, strict=True):
             read += self._read_message(message, loc)
-        self._dialogue.finish()
+        self._dialogue.finish(writes_arguments=True)
         if self._has_text_answers:
             for channel in ("requests", "executions", "results", "errors"):
                 self._draft.limit(channel, "absent", _AS_TEXT, _HOW_CALLS)

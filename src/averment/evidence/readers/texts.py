@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from averment.evidence.draft import Draft, kind_of
+from averment.evidence.readers.shortfalls import NOT_TRANSCRIBED, UNKNOWN_TYPE
 
 __all__ = ["text_of"]
 
 _TEXT_TYPES = frozenset({"text", "input_text", "output_text", None})
-_MEDIA = frozenset({"image", "image_url", "audio", "video", "document", "file", "data"})
+_MEDIA = frozenset(
+    {"image", "image_content", "image_url", "audio", "audio_content", "input_audio", "video", "document"}
+    | {"file", "data"}
+)
+_HEARD = frozenset({"audio", "audio_content", "input_audio", "video"})
 _THOUGHTS = frozenset({"reasoning", "thinking", "redacted_thinking"})
 
 
@@ -27,7 +32,7 @@ def text_of(content: Any, loc: str, draft: Draft) -> str | None:
     for part in content:
         text = _part_text(part)
         if text is None:
-            draft.drop(_name_of(part), loc)
+            _note_other(part, loc, draft)
         else:
             texts.append(text)
     return "\n".join(texts) if texts else None
@@ -42,13 +47,19 @@ def _part_text(part: Any) -> str | None:
     return text if type(text) is str else None
 
 
-def _name_of(part: Any) -> str:
+def _note_other(part: Any, loc: str, draft: Draft) -> None:
+    """Say of a part that is no text what it is."""
     kind = part.get("type") if type(part) is dict else None
     if _is_in(kind, _THOUGHTS):
-        return "a reasoning part"
-    if type(kind) is str and kind in _MEDIA:
-        return f"a part of type `{kind}`"
-    return "a part that is no text"
+        draft.drop("a reasoning part", loc)
+    elif type(kind) is str and kind in _MEDIA:
+        draft.drop(f"a part of type `{kind}`", loc)
+        if kind in _HEARD:
+            draft.note(NOT_TRANSCRIBED, loc, f"a part of type `{kind}` has no transcript")
+    else:
+        draft.drop("a part that is no text", loc)
+        if type(kind) is str and kind not in _TEXT_TYPES:
+            draft.note(UNKNOWN_TYPE, loc, "a part is of a type that is not known, so it is left out")
 
 
 def _is_in(kind: Any, kinds: frozenset[str | None] | frozenset[str]) -> bool:

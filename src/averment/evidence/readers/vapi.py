@@ -21,6 +21,7 @@ from typing import Any
 
 from averment.evidence.draft import Draft, Part, kind_of
 from averment.evidence.model import Clock, CoverageState, Role
+from averment.evidence.readers.shortfalls import UNKNOWN_TYPE
 from averment.evidence.readers.texts import text_of
 from averment.evidence.readers.vapi_times import MessageTimes
 from averment.evidence.readers.voice_call import TOOLS, VoiceCall, items_in, object_in, text_in
@@ -35,6 +36,7 @@ _EVENTS = frozenset(
         *("user-interrupted", "speech-update"),
     }
 )
+_SPEAKERS = frozenset({"bot", "assistant", "user", "system", "developer"})
 _MESSAGE_ROLES = frozenset({"bot", "tool_calls", "tool_call_result"})
 _CALL_KEYS = frozenset({"assistantId", "endedReason", "costBreakdown", "orgId", "squadId", "startedAt"})
 
@@ -58,7 +60,7 @@ _ANSWER_KEYS = _TURN_KEYS | {"toolCallId", "tool_call_id", "name", "result", "er
 _UTTERANCE_KEYS = frozenset({"type", "role", "transcript", "transcriptType", "call", "timestamp", "artifact"})
 
 _AT_END = "Keep the end-of-call-report webhook, or export the call after its end: GET /call/{id}."
-_SAY_ERROR = "Have the tools say in their results whether they failed, and assert on the results."
+_SAY_ERROR = "Have the tools say in their results whether they failed, as `ok` or `error` of an object."
 
 
 def fits(value: Any) -> str | None:
@@ -245,35 +247,44 @@ class _Call:
                 item.get("error"),
                 text_in(item, "name"),
             )
-            self._dialogue.answer(result, loc, own=own, name=name, error=error, end_ns=start, clock=clock)
+            self._dialogue.answer(
+                result,
+                loc,
+                own=own,
+                name=name,
+                error=error,
+                state="absent" if result is None and error is None else "recorded",
+                end_ns=start,
+                clock=clock,
+            )
             self._draft.drop_rest(item, _ANSWER_KEYS, loc)
             return True
         if role in ("bot", "assistant", "tool_calls"):
             self._dialogue.step()
         text = text_of(item.get("message", item.get("content")), loc, self._draft)
-        if type(calls) is list:
+        role_raw = role if type(role) is str else None
+        if text and not (type(calls) is list and role == "tool_calls"):
+            self._dialogue.turn(
+                role_raw,
+                text,
+                loc,
+                start_ns=start,
+                end_ns=end,
+                clock=clock,
+                speaker=text_in(item, "assistantName"),
+                said=role not in ("system", "developer"),
+            )
+        if type(calls) is list:  # what is said before a call is said first
             for number, call in enumerate(calls):
                 self._request(call, f"{loc}.toolCalls[{number}]", start, clock)
             self._draft.drop_rest(item, _REQUEST_KEYS, loc)
-            if role == "tool_calls" or not text:
-                return True
-        else:
-            self._draft.drop_rest(item, _TURN_KEYS, loc)
+            return True
+        self._draft.drop_rest(item, _TURN_KEYS, loc)
         if not text:
             self._draft.drop("a message without a text", loc)
-            return False
-        role_raw = role if type(role) is str else None
-        self._dialogue.turn(
-            role_raw,
-            text,
-            loc,
-            start_ns=start,
-            end_ns=end,
-            clock=clock,
-            speaker=text_in(item, "assistantName"),
-            said=role not in ("system", "developer"),
-        )
-        return True
+        if not text and type(role) is str and role not in _SPEAKERS:
+            self._draft.note(UNKNOWN_TYPE, loc, "a message is of a role that is not known, so it is left out")
+        return bool(text)
 
     def _request(
         self,
@@ -389,6 +400,8 @@ class _Call:
         reason = next((found for value in values if (found := text_in(value, "endedReason"))), None)
         if reason is not None:
             self._is_over = True
+            if reason in _FORWARDED and not self._call.happened("handoff"):
+                self._call.event("handoff", loc)  # to whom is told by none of the lists
             self._call.event("call_ended", loc, reason=reason, by=_ended_by(reason))
 
     def _finish(self) -> None:
@@ -396,7 +409,12 @@ class _Call:
         answers = True if self._has_messages and self._is_over else None
         # A message list alone, or a report without any, is silent about transfers; these are facts of the call.
         shows_handoff = self._call.happened("handoff") or (self._has_messages and not self._is_bare)
-        self._call.finish(records_answers=answers, shows=["handoff"] if shows_handoff else [])
+        self._call.finish(
+            records_answers=answers,
+            shows=["handoff"] if shows_handoff else [],
+            platform="Vapi",
+            how_failures=_SAY_ERROR,
+        )
         limit, draft = self._call.limit, self._draft
         if not self._has_messages:
             if not draft.turns:
@@ -411,13 +429,12 @@ class _Call:
                 # What ended the call is in evidence all the same, and `absent` would say that nothing is.
                 state: CoverageState = "absent" if draft.spans is None else "partial"
                 limit(("executions",), state, "the webhook or call has no messages", _AT_END)
-        elif draft.calls:
-            limit(("errors",), "partial", "Vapi's tool results do not say whether they failed", _SAY_ERROR)
         if not self._is_over:
             reason = "this is what was known before the call ended"
             limit(("transcript", *TOOLS, "handoff"), "partial", reason, _AT_END)
 
 
+_FORWARDED = frozenset({"assistant-forwarded-call"})
 _NOT_TRANSFERRED = frozenset({"failed", "cancelled", "canceled", "no-answer", "busy", "error"})
 
 

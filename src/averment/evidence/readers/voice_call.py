@@ -88,14 +88,32 @@ class VoiceCall:
         if facts:
             self.draft.metadata = facts | (self.draft.metadata or {})
 
-    def finish(self, *, records_answers: bool | None = None, shows: Iterable[str] = ()) -> None:
+    def finish(
+        self,
+        *,
+        records_answers: bool | None = None,
+        shows: Iterable[str] = (),
+        platform: str,
+        how_failures: str,
+        how_arguments: str | None = None,
+    ) -> None:
         """Write the call to the draft.
 
         Args:
             records_answers: whether the source holds answers of tools at all; by default it does if there is one.
             shows: which of `handoff` and `dtmf` the source would show if there were any.
+            platform: the platform's name.
+            how_failures: how to record in the source whether a tool failed, where it doesn't say so of each.
+            how_arguments: how to record arguments in it.
         """
-        self.dialogue.finish(records_answers=records_answers)
+        self.dialogue.finish(
+            records_answers=records_answers,
+            flags_failures=False,
+            how_arguments=how_arguments,
+        )
+        if any(call.status == "executed" for call in self.draft.calls or ()):
+            reason = f"{platform}'s tool results do not say whether they failed"
+            self.limit(("errors",), "partial", reason, how_failures)
         self.write_spans(shows)
         self.draft.account(self._source, records=self.records, read=self.read)
 
