@@ -73,14 +73,15 @@ def _spans(trace: Part, notes: Notes) -> Iterator[SpanRecord]:
     processes = processes if type(processes) is dict else {}
     resources = {name: _process(process, trace.loc(), notes) for name, process in processes.items()}
     items = trace.at("spans")
-    for index, item in enumerate(items.value):
+    place = items.loc()
+    for item, loc in zip(items.value, items.locs(), strict=True):
         if type(item) is not dict:
-            notes.add("not_an_object", items.loc(), "an item that is no object is not read")
+            notes.add("not_an_object", place, "an item that is no object is not read")
             continue
         resource = resources.get(text_of(item.get("processID")))
         if resource is None:
-            resource = _process(item.get("process"), items.loc(), notes)
-        yield _span(items.item(index), trace.value.get("traceID"), resource, notes)
+            resource = _process(item.get("process"), place, notes)
+        yield _span(item, loc, trace.value.get("traceID"), resource, notes)
 
 
 def _process(process: Any, loc: str, notes: Notes) -> dict[str, Any]:
@@ -100,8 +101,9 @@ def _tags(tags: Any, loc: str, notes: Notes) -> dict[str, Any]:
     return read
 
 
-def _span(part: Part, trace_id: Any, resource: dict[str, Any], notes: Notes) -> SpanRecord:
-    item, loc = part.value, part.loc()
+def _span(
+    item: dict[str, Any], loc: str, trace_id: Any, resource: dict[str, Any], notes: Notes
+) -> SpanRecord:
     tags = _tags(item.get("tags"), loc, notes)
     start = nanos(item.get("startTime"), loc, notes, MICROSECOND)
     duration = scaled(item.get("duration"), MICROSECOND)

@@ -25,7 +25,7 @@ from averment.evidence.draft import Draft, Part, kind_of
 from averment.evidence.model import MAX_SPANS, ArgsState, ToolCallStatus
 from averment.evidence.readers.dialogue import Dialogue
 from averment.evidence.readers.spans.conventions import Execution, interpret
-from averment.evidence.readers.spans.conventions.messages import Item, fingerprint
+from averment.evidence.readers.spans.conventions.messages import Item, Messages, fingerprint
 from averment.evidence.readers.spans.coverage import Coverage
 from averment.evidence.readers.spans.facts import facts
 from averment.evidence.readers.spans.history import History
@@ -81,7 +81,8 @@ class _Trace:
         self._conversation = conversation
         self._tree = Tree(conversation.spans, draft)
         self._records = self._tree.records
-        self._readings = [interpret(record, draft) for record in self._records]
+        reader = Messages(draft)
+        self._readings = [interpret(record, reader) for record in self._records]
         self._tree.relate(self._readings)
         self._doubt_empty_payloads()
         self._history = History(draft)

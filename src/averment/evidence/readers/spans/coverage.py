@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from msgspec import UNSET
@@ -41,12 +42,15 @@ class Coverage:
         self._conversation = conversation
         self._tree = tree
         self._readings = readings
-        self._how = how_to_record(tree.records)
         self._models = [
             index
             for index, reading in enumerate(readings)
             if reading.kind == "llm" and tree.same_as[index] is None
         ]
+
+    @cached_property
+    def _how(self) -> str:
+        return how_to_record(self._tree.records)
 
     def tell(self, history: History, *, has_executions: bool) -> None:
         """Write it to the draft.
@@ -156,8 +160,7 @@ class Coverage:
             reason = "requests for calls are written as texts of Python objects"
             self._limit("partial", reason, "Use a newer version of the instrumentation.", "requests")
         records = self._tree.records
-        limit = _length_limit(records)
-        cut = [index for index, record in enumerate(records) if record.dropped or _ends_early(record, limit)]
+        cut = {index for index, record in enumerate(records) if record.dropped} | _ending_early(records)
         reason = "the exporter dropped attributes or events of these spans, or cut texts"
         kinds = {self._readings[index].kind for index in cut}
         if "messages_unreadable" in codes:
@@ -198,23 +201,21 @@ _DEFINITIONS = ("description", "definitions", "schema", ".parameters", "stacktra
 _CUT_MARKS = ("…", "[truncated]", "<truncated>", "...(truncated)", "... (truncated)")
 
 
-def _length_limit(records: Sequence[SpanRecord]) -> int | None:
-    """The length at which texts seem to have been cut: the greatest of all, when different texts have it."""
-    longest: set[str] = set()
-    length = _SHORTEST_LIMIT
-    for record in records:
-        for value in record.attrs.values():
-            if type(value) is str and len(value) >= length:
-                if len(value) > length:
-                    longest, length = set(), len(value)
-                longest.add(value)
-    return length if len(longest) > 1 else None
+def _ending_early(records: Sequence[SpanRecord]) -> set[int]:
+    """The spans in which texts seem to have been cut: by their ends, or all at one length.
 
-
-def _ends_early(record: SpanRecord, limit: int | None) -> bool:
-    texts = [
-        value
+    That is the greatest length of all, when different texts have it.
+    """
+    found = [
+        (index, key, value)
+        for index, record in enumerate(records)
         for key, value in record.attrs.items()
-        if type(value) is str and len(value) >= _SHORTEST_LIMIT and not key.endswith(_DEFINITIONS)
+        if type(value) is str and len(value) >= _SHORTEST_LIMIT
     ]
-    return any(len(text) == limit or text.endswith(_CUT_MARKS) for text in texts)
+    limit = max((len(text) for _, _, text in found), default=0)
+    is_limit = len({text for _, _, text in found if len(text) == limit}) > 1
+    return {
+        index
+        for index, key, text in found
+        if ((is_limit and len(text) == limit) or text.endswith(_CUT_MARKS)) and not key.endswith(_DEFINITIONS)
+    }

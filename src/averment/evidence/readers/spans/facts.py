@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from averment.evidence.readers.spans.conventions import Reading
+from averment.evidence.readers.spans.record import text_of
 from averment.evidence.readers.spans.tree import Tree
 
 __all__ = ["facts"]
 
-_NAMES = {
-    "models": ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "ai.model.id"),
-    "agents": ("gen_ai.agent.name", "agent.name", "agent_name"),
-}
+_MODELS = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "ai.model.id")
+_AGENTS = ("gen_ai.agent.name", "agent.name", "agent_name")
 _TOKENS = {
     "input_tokens": (
         *("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"),
@@ -31,10 +30,13 @@ def facts(tree: Tree, readings: Sequence[Reading]) -> dict[str, Any]:
     named: dict[str, dict[str, None]] = {}
     tokens: dict[str, int] = {}
     for index, record in enumerate(tree.records):
-        found = {name: record.text(*keys) for name, keys in _NAMES.items()}
-        service = record.resource.get("service.name")
-        found |= {"trace_ids": record.trace_id, "services": service if type(service) is str else None}
-        for name, value in found.items():
+        found = (
+            ("models", record.text(_MODELS)),
+            ("agents", record.text(_AGENTS)),
+            ("trace_ids", record.trace_id),
+            ("services", text_of(record.resource.get("service.name"))),
+        )
+        for name, value in found:
             if value:
                 named.setdefault(name, {})[value] = None
         if readings[index].kind == "llm" and tree.same_as[index] is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from averment.evidence.draft import Part
 from averment.evidence.readers.spans.record import (
     Event,
     Notes,
@@ -23,26 +22,33 @@ __all__ = ["attach", "log_of"]
 _TIMES = ("timeUnixNano", "time_unix_nano", "observedTimeUnixNano", "observed_time_unix_nano")
 
 
-def log_of(part: Part, resource: dict[str, Any], scope: str | None, notes: Notes) -> SpanRecord | None:
+_TRACE_ID = ("traceId", "trace_id", "traceID")
+_SPAN_ID = ("spanId", "span_id", "spanID")
+_NAME = ("eventName", "event_name")
+_DROPPED = ("droppedAttributesCount", "dropped_attributes_count")
+
+
+def log_of(
+    item: dict[str, Any], loc: str, resource: dict[str, Any], scope: str | None, notes: Notes
+) -> SpanRecord | None:
     """A log record of a GenAI event, as a span of which nothing but this event is known; None for another record."""
-    item, loc = part.value, part.loc()
     attrs = attributes(item.get("attributes"), loc, notes)
-    name = text_of(first_of(item, "eventName", "event_name")) or text_of(attrs.get("event.name"))
+    name = text_of(first_of(item, _NAME)) or text_of(attrs.get("event.name"))
     body = any_value(item.get("body"))
     if not name.startswith("gen_ai.") and not (type(body) is dict and {"input", "output"} & body.keys()):
         return None
     times = (nanos(item.get(key), loc, notes) for key in _TIMES)
     time = next((each for each in times if each is not None), None)
     return SpanRecord(
-        trace_id=hex_id(first_of(item, "traceId", "trace_id", "traceID"), loc, notes),
-        span_id=hex_id(first_of(item, "spanId", "span_id", "spanID"), loc, notes),
+        trace_id=hex_id(first_of(item, _TRACE_ID), loc, notes),
+        span_id=hex_id(first_of(item, _SPAN_ID), loc, notes),
         attrs={key: value for key, value in attrs.items() if key.endswith((".id", "_id"))},
         start_ns=time,
         end_ns=time,
         events=[Event(name, time, attrs, body)],
         resource=resource,
         scope=scope,
-        dropped=count_of(first_of(item, "droppedAttributesCount", "dropped_attributes_count")),
+        dropped=count_of(first_of(item, _DROPPED)),
         is_log=True,
         loc=loc,
     )

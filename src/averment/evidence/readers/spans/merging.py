@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import UNSET
 
 from averment.evidence.readers.spans.conventions import Execution
-from averment.evidence.readers.spans.conventions.messages import fingerprint
+from averment.evidence.readers.spans.conventions.messages import fingerprint, may_be_json
 from averment.text import jsontext
 
 __all__ = ["agree", "fill", "says_error"]
@@ -36,6 +36,8 @@ def _unwrapped(value: Any) -> set[str]:
     """The forms that a result may have elsewhere."""
     forms = {fingerprint(value)}
     if type(value) is str:
+        if not may_be_json(value):
+            return forms
         try:
             value = jsontext.decode(value).value
         except jsontext.JSONProblem:

@@ -72,7 +72,7 @@ class SpanRecord(msgspec.Struct, kw_only=True, gc=False):
         """Whether both say the same, wherever they stand."""
         return msgspec.structs.replace(other, loc=self.loc) == self
 
-    def text(self, *keys: str) -> str | None:
+    def text(self, keys: tuple[str, ...]) -> str | None:
         """The first of these attributes that is a text with something in it."""
         for key in keys:
             value = self.attrs.get(key)
@@ -103,6 +103,7 @@ def text_of(value: Any) -> str:
     return value if type(value) is str else ""
 
 
+_USUAL_ID = re.compile(r"(?!0+\Z)[0-9a-f]{1,200}")
 _HEX = re.compile(r"[0-9a-fA-F]+\Z")
 _BASE64_ID = re.compile(r"(?:[A-Za-z0-9+/]{22}==|[A-Za-z0-9+/]{11}=)\Z")
 _LONGEST_ID = 200
@@ -110,6 +111,8 @@ _LONGEST_ID = 200
 
 def hex_id(value: Any, loc: str, notes: Notes) -> str:
     """An id as lower hex: base64 of 8 or 16 bytes is converted, other text kept; empty for none."""
+    if type(value) is str and _USUAL_ID.fullmatch(value):
+        return value
     if type(value) is int:
         value = f"{value:x}" if value > 0 else ""
     if type(value) is not str or not value or len(value) > _LONGEST_ID:
@@ -123,8 +126,14 @@ def hex_id(value: Any, loc: str, notes: Notes) -> str:
     return value
 
 
+_DIGITS = 20
+"""As many hold every time since 1970 in 64 bits."""
+
+
 def nanos(value: Any, loc: str, notes: Notes, unit: int = 1) -> int | None:
     """A time since 1970 in nanoseconds; None where it is absent, 0 or unreadable."""
+    if type(value) is str and len(value) < _DIGITS and value.isascii() and value.isdigit():
+        value = int(value)
     if value is None or value == 0 or value in ("", "0"):
         return None
     if type(value) is float and unit == 1:
@@ -141,6 +150,8 @@ _STATUSES: dict[str, Status] = {"ok": "ok", "error": "error", "1": "ok", "2": "e
 
 def status_of(code: Any) -> Status:
     """A status code as number or name, with or without its prefix."""
+    if code is None:
+        return "unset"
     name = str(code) if type(code) is int else text_of(code)
     return _STATUSES.get(name.lower().removeprefix("statuscode.").removeprefix("status_code_"), "unset")
 
@@ -161,7 +172,9 @@ def attributes(pairs: Any, loc: str, notes: Notes) -> dict[str, Any]:
             continue
         if key in read:
             notes.add("duplicate_key", loc, "an attribute stands twice; the last one counts")
-        read[key] = any_value(pair.get("value"))
+        value = pair.get("value")
+        is_text = type(value) is dict and len(value) == 1 and "stringValue" in value
+        read[key] = value["stringValue"] if is_text else any_value(value)
     return read
 
 
@@ -191,9 +204,13 @@ def any_value(value: Any) -> Any:
     return value
 
 
-def first_of(item: dict[str, Any], *keys: str) -> Any:
-    """The first of these that the object has and that is not null."""
-    return next((item[key] for key in keys if item.get(key) is not None), None)
+def first_of(item: dict[str, Any], keys: tuple[str, ...]) -> Any:
+    """What stands under the first of these keys that the object has and that is not null."""
+    for key in keys:
+        value = item.get(key)
+        if value is not None:
+            return value
+    return None
 
 
 def count_of(value: Any) -> int:

@@ -127,26 +127,25 @@ def _keyed(trace: str, spans: list[SpanRecord]) -> Iterable[tuple[tuple[bool, st
 
     Where a trace is of several, a span belongs to the one that it or its nearest ancestor names.
     """
-    named: dict[str, set[str]] = {}
-    for span in spans:
-        for name in _SESSION_KEYS:
-            if value := span.text(name):
-                named.setdefault(name, set()).add(value)
-    key = next((each for each in _SESSION_KEYS if each in named), None)
-    if key is None:
+    written = set[str]().union(*(span.attrs for span in spans))
+    for key in _SESSION_KEYS:
+        named = {value for span in spans if (value := span.text((key,)))} if key in written else None
+        if named:
+            break
+    else:
         return [((False, trace), span) for span in spans]
-    if len(named[key]) == 1:
-        (one,) = named[key]
+    if len(named) == 1:
+        (one,) = named
         return [((True, one), span) for span in spans]
     by_id = {span.span_id: span for span in spans if span.span_id}
     owners: dict[str, str | None] = {"": None}
     keyed = []
     for span in spans:
-        own = span.text(key)
+        own = span.text((key,))
         path: list[str] = []
         at = span if span.span_id else by_id.get(span.parent_id)
         while own is None and at is not None and at.span_id not in owners:
-            own = at.text(key)
+            own = at.text((key,))
             owners[at.span_id] = own
             path.append(at.span_id)
             at = by_id.get(at.parent_id)

@@ -65,7 +65,7 @@ def _fields(record: SpanRecord, name: str | None) -> dict[str, Any]:
         "dropped": record.dropped,
         "events": [_event(event) for event in record.events],
     }
-    return {key: value for key, value in fields.items() if value not in (None, "", 0, {}, [])}
+    return {key: value for key, value in fields.items() if value}
 
 
 def _event(event: Event) -> dict[str, Any]:

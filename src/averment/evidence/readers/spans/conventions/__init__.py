@@ -11,15 +11,15 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from averment.evidence.draft import Draft
 from averment.evidence.model import ArgsState
 from averment.evidence.readers.spans.conventions import adot, frameworks, genai, openinference
-from averment.evidence.readers.spans.conventions.messages import Item
+from averment.evidence.readers.spans.conventions.messages import Item, Messages
 from averment.evidence.readers.spans.record import SpanRecord, text_of
 
 __all__ = ["Execution", "Reading", "how_to_record", "interpret"]
 
 _CONVENTIONS = (genai, openinference, frameworks, adot)
+_PREFIXES = tuple(frameworks.HOW)
 
 
 class Execution(msgspec.Struct, kw_only=True, gc=False):
@@ -51,24 +51,32 @@ class Reading(msgspec.Struct, kw_only=True, gc=False):
     fields: dict[str, Any] = {}
 
 
-def interpret(record: SpanRecord, draft: Draft) -> Reading:
+def interpret(record: SpanRecord, reader: Messages) -> Reading:
     """What a span means."""
-    kind = next((found for each in _CONVENTIONS if (found := each.kind(record)) is not None), None)
-    if kind is None and record.is_log:
-        kind = "llm"
-    reading = Reading(kind=kind or _other_kind(record))
+    reading = Reading(kind=_kind(record))
     if reading.kind == "tool_call":
-        reading.execution = _execution(record, draft)
+        reading.execution = _execution(record, reader)
     elif reading.kind == "handoff":
         reading.fields = _handoff(record)
     elif reading.kind == "http_exchange":
         reading.fields = _http(record)
     elif reading.kind in ("llm", "agent"):
         for each in _CONVENTIONS:
-            given, gave = each.messages(record, draft)
+            given, gave = each.messages(record, reader)
             reading.given = given if reading.given is None else reading.given
             reading.gave = gave if reading.gave is None else reading.gave
     return reading
+
+
+def _kind(record: SpanRecord) -> str:
+    for each in _CONVENTIONS:
+        found: str | None = each.kind(record)
+        if found is not None:
+            return found
+    if record.is_log:
+        return "llm"
+    has_method = "http.request.method" in record.attrs or "http.method" in record.attrs
+    return "http_exchange" if has_method else "other"
 
 
 def how_to_record(records: list[SpanRecord]) -> str:
@@ -76,16 +84,12 @@ def how_to_record(records: list[SpanRecord]) -> str:
     for record in records:
         if "openinference.span.kind" in record.attrs:
             return openinference.HOW
-        for prefix, how in frameworks.HOW.items():
-            if any(key.startswith(prefix) for key in record.attrs):
-                return how
+        own = [key for key in record.attrs if key.startswith(_PREFIXES)]
+        if own:
+            return next(
+                how for prefix, how in frameworks.HOW.items() if any(key.startswith(prefix) for key in own)
+            )
     return genai.HOW
-
-
-def _other_kind(record: SpanRecord) -> str:
-    attrs = record.attrs
-    has_method = "http.request.method" in attrs or "http.method" in attrs
-    return "http_exchange" if has_method else "other"
 
 
 def _http(record: SpanRecord) -> dict[str, Any]:
@@ -117,10 +121,10 @@ _HIDDEN = "__REDACTED__"
 _SCRUBBED = "[Scrubbed due to "
 
 
-def _execution(record: SpanRecord, draft: Draft) -> Execution:
+def _execution(record: SpanRecord, reader: Messages) -> Execution:
     found: dict[str, Any] = {}
     for each in _CONVENTIONS:
-        more = each.tool(record, draft)
+        more = each.tool(record, reader)
         if "arguments" in found:
             more.pop("doubtful", None)
         found = more | found
@@ -148,10 +152,10 @@ def _payload(value: Any, record: SpanRecord) -> tuple[Any, ArgsState]:
 
 def _outcome(record: SpanRecord) -> tuple[bool | None, Any]:
     """Whether the span itself says that it failed, and what it says of that."""
-    exception = next((event for event in record.events if event.name == "exception"), None)
-    error_type = record.attrs.get("error.type")
     if record.status == "ok":
         return False, UNSET
+    exception = next((event for event in record.events if event.name == "exception"), None)
+    error_type = record.attrs.get("error.type")
     if record.status != "error" and exception is None and error_type is None:
         return None, UNSET
     told = {} if exception is None else exception.attrs

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from averment.evidence.draft import Draft
-from averment.evidence.readers.spans.conventions.messages import Item, decoded, items_of, list_of
+from averment.evidence.readers.spans.conventions.messages import Item, Messages, list_of
 from averment.evidence.readers.spans.record import SpanRecord
 from averment.text import jsontext
 
@@ -32,24 +31,24 @@ def kind(record: SpanRecord) -> str | None:
     return "tool_call" if _is_answer(content) else None
 
 
-def messages(record: SpanRecord, draft: Draft) -> tuple[list[Item] | None, list[Item] | None]:
+def messages(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, list[Item] | None]:
     """What the model was given and what it gave back; None for what is not shown."""
     body = _body(record)
     if body is None:
         return None, None
-    return _read(body, "input", "user", record, draft), _read(body, "output", "assistant", record, draft)
+    return _read(body, "input", "user", record, reader), _read(body, "output", "assistant", record, reader)
 
 
-def tool(record: SpanRecord, draft: Draft) -> dict[str, Any]:
+def tool(record: SpanRecord, reader: Messages) -> dict[str, Any]:
     """The call that a span executes, from the message in which the tool answers."""
     body = _body(record)
-    answer: Any = None if body is None else decoded(_content(body, "output"), record.loc, draft)
+    answer: Any = None if body is None else reader.decoded(_content(body, "output"), record.loc)
     if body is None or not _is_answer(answer):
         return {}
     found = {
         "name": answer.get("name"),
         "own": answer.get("tool_call_id"),
-        "arguments": decoded(_content(body, "input"), record.loc, draft),
+        "arguments": reader.decoded(_content(body, "input"), record.loc),
         "result": answer.get("content"),
     }
     found["doubtful"] = type(found["arguments"]) is not dict or None
@@ -57,10 +56,11 @@ def tool(record: SpanRecord, draft: Draft) -> dict[str, Any]:
 
 
 def _body(record: SpanRecord) -> dict[str, Any] | None:
-    bodies = [event.body for event in record.events if type(event.body) is dict]
-    return next(
-        (body for body in bodies if type(body.get("output")) is dict or type(body.get("input")) is dict), None
-    )
+    for event in record.events:
+        body = event.body
+        if type(body) is dict and (type(body.get("output")) is dict or type(body.get("input")) is dict):
+            return body
+    return None
 
 
 def _messages(body: dict[str, Any], key: str) -> list[Any]:
@@ -76,21 +76,23 @@ def _is_answer(content: Any) -> bool:
     return type(content) is dict and content.get("type") == "tool" and "content" in content
 
 
-def _read(body: dict[str, Any], key: str, role: str, record: SpanRecord, draft: Draft) -> list[Item] | None:
+def _read(
+    body: dict[str, Any], key: str, role: str, record: SpanRecord, reader: Messages
+) -> list[Item] | None:
     found: list[Any] = []
     for message in _messages(body, key):
         if type(message) is not dict:
             continue
-        content = decoded(message.get("content"), record.loc, draft)
+        content = reader.decoded(message.get("content"), record.loc)
         if type(content) is dict and type(content.get("content")) in (str, list):
-            content = decoded(content["content"], record.loc, draft)  # Strands writes content in content
+            content = reader.decoded(content["content"], record.loc)  # Strands writes content in content
         if type(content) is dict and type(content.get("generations")) is list:
             found += _generations(content["generations"])
         elif type(content) in (str, list):
             found.append({**message, "content": content})
         elif content is not None:
-            draft.drop("a message in the words of a framework", record.loc)
-    return items_of(found, record.loc, draft, role) if found else None
+            reader.draft.drop("a message in the words of a framework", record.loc)
+    return reader.items(found, record.loc, role) if found else None
 
 
 def _generations(prompts: list[Any]) -> list[Any]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from averment.evidence.draft import Draft
-from averment.evidence.readers.spans.conventions.messages import Item, decoded, items_of, list_of
+from averment.evidence.readers.spans.conventions.messages import Item, Messages, list_of
 from averment.evidence.readers.spans.record import SpanRecord, text_of
 
 __all__ = ["HOW", "kind", "messages", "tool"]
@@ -53,84 +52,84 @@ def kind(record: SpanRecord) -> str | None:
     return None
 
 
-def messages(record: SpanRecord, draft: Draft) -> tuple[list[Item] | None, list[Item] | None]:
+def messages(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, list[Item] | None]:
     """What the model was given and what it gave back; None for what is not shown."""
     attrs = record.attrs
     if f"{_ADK}llm_request" in attrs or f"{_ADK}llm_response" in attrs:
-        return _adk(record, draft)
+        return _adk(record, reader)
     if text_of(attrs.get("ai.operationId")).startswith(_VERCEL_KINDS):
-        return _vercel(record, draft)
+        return _vercel(record, reader)
     if f"{_LANGFUSE}type" in attrs:
-        return _langfuse(record, draft)
-    return _pydantic(record, draft)
+        return _langfuse(record, reader)
+    return _pydantic(record, reader)
 
 
-def _langfuse(record: SpanRecord, draft: Draft) -> tuple[list[Item] | None, list[Item] | None]:
+def _langfuse(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, list[Item] | None]:
     found: list[list[Item] | None] = []
     for key, role in (("input", "user"), ("output", "assistant")):
-        value = decoded(record.attrs.get(f"{_LANGFUSE}{key}"), record.loc, draft)
+        value = reader.decoded(record.attrs.get(f"{_LANGFUSE}{key}"), record.loc)
         listed = list_of(value)
         if listed is None and type(value) is str and value.strip():
             listed = [{"role": role, "content": value}]
-        found.append(None if listed is None else items_of(listed, record.loc, draft, role))
+        found.append(None if listed is None else reader.items(listed, record.loc, role))
     return found[0], found[1]
 
 
-def _adk(record: SpanRecord, draft: Draft) -> tuple[list[Item] | None, list[Item] | None]:
-    request = decoded(record.attrs.get(f"{_ADK}llm_request"), record.loc, draft)
-    response = decoded(record.attrs.get(f"{_ADK}llm_response"), record.loc, draft)
+def _adk(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, list[Item] | None]:
+    request = reader.decoded(record.attrs.get(f"{_ADK}llm_request"), record.loc)
+    response = reader.decoded(record.attrs.get(f"{_ADK}llm_response"), record.loc)
     given = gave = None
     if type(request) is dict and type(request.get("contents")) is list:
         config = request.get("config")
         system = config.get("system_instruction") if type(config) is dict else None
         told = [{"role": "system", "content": system}] if system else []
-        given = items_of([*told, *request["contents"]], record.loc, draft, "user")
+        given = reader.items([*told, *request["contents"]], record.loc, "user")
     if (
         type(response) is dict
         and type(response.get("content")) is dict
         and response.get("partial") is not True
     ):
-        gave = items_of([response["content"]], record.loc, draft, "model")
+        gave = reader.items([response["content"]], record.loc, "model")
     return given, gave
 
 
-def _vercel(record: SpanRecord, draft: Draft) -> tuple[list[Item] | None, list[Item] | None]:
+def _vercel(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, list[Item] | None]:
     attrs, loc = record.attrs, record.loc
     given = gave = None
-    listed = decoded(attrs.get("ai.prompt.messages"), loc, draft)
-    whole = decoded(attrs.get("ai.prompt"), loc, draft)
+    listed = reader.decoded(attrs.get("ai.prompt.messages"), loc)
+    whole = reader.decoded(attrs.get("ai.prompt"), loc)
     if type(listed) is list:
-        given = items_of(listed, loc, draft, "user")
+        given = reader.items(listed, loc, "user")
     elif type(whole) is dict:
         told = [{"role": "system", "content": whole["system"]}] if whole.get("system") else []
         prompt = whole.get("prompt")
         said = list_of(whole) or list_of(prompt) or ([{"role": "user", "content": prompt}] if prompt else [])
-        given = items_of([*told, *said], loc, draft, "user")
+        given = reader.items([*told, *said], loc, "user")
     for prefix in ("ai.response.", "ai.result."):
         text = attrs.get(f"{prefix}text") or attrs.get(f"{prefix}object")
-        calls = decoded(attrs.get(f"{prefix}toolCalls"), loc, draft)
+        calls = reader.decoded(attrs.get(f"{prefix}toolCalls"), loc)
         if gave is None and (type(text) is str or type(calls) is list):
             message = {"role": "assistant", "content": text, "tool_calls": calls}
-            gave = items_of([message], loc, draft)
+            gave = reader.items([message], loc)
     return given, gave
 
 
-def _pydantic(record: SpanRecord, draft: Draft) -> tuple[list[Item] | None, list[Item] | None]:
+def _pydantic(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, list[Item] | None]:
     """pydantic-ai's lists of messages: of the whole run on its span, or as events in an attribute of a model call's."""
     attrs, loc = record.attrs, record.loc
     for key in ("pydantic_ai.all_messages", "all_messages_events", "events"):
-        listed = decoded(attrs.get(key), loc, draft)
+        listed = reader.decoded(attrs.get(key), loc)
         if type(listed) is list and all(type(each) is dict for each in listed):
             choices = [each for each in listed if each.get("event.name") == "gen_ai.choice"]
             given = [each for each in listed if each.get("event.name") != "gen_ai.choice"]
-            gave = items_of(choices, loc, draft, "assistant") if choices else None
+            gave = reader.items(choices, loc, "assistant") if choices else None
             if key == "events" and not choices and not any("role" in each for each in given):
                 continue
-            return items_of(given, loc, draft, "user"), gave
+            return reader.items(given, loc, "user"), gave
     return None, None
 
 
-def tool(record: SpanRecord, _draft: Draft) -> dict[str, Any]:
+def tool(record: SpanRecord, _reader: Messages) -> dict[str, Any]:
     """The call that a span executes, as far as one of these shows it."""
     attrs = record.attrs
 

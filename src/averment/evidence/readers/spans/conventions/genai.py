@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from averment.evidence.draft import Draft
 from averment.evidence.readers.calls import parsed
-from averment.evidence.readers.spans.conventions.messages import Item, decoded, items_of, list_of, nested
-from averment.evidence.readers.spans.record import Event, SpanRecord, text_of
+from averment.evidence.readers.spans.conventions.messages import Item, Messages, list_of
+from averment.evidence.readers.spans.record import Event, SpanRecord, first_of, text_of
 
 __all__ = ["HOW", "kind", "messages", "tool"]
 
@@ -47,12 +46,13 @@ def kind(record: SpanRecord) -> str | None:
     traceloop = attrs.get("traceloop.span.kind")
     if type(traceloop) is str and traceloop in _TRACELOOP_KINDS:
         return _TRACELOOP_KINDS[traceloop]
-    if attrs.get("llm.request.type") in ("chat", "completion") or any(
-        key in attrs for key in ("gen_ai.prompt.0.role", "gen_ai.prompt", "gen_ai.completion.0.role")
-    ):
+    if attrs.get("llm.request.type") in ("chat", "completion"):
         return "llm"
-    if any(event.name in _SAID or event.name == _DETAILS for event in record.events):
+    if "gen_ai.prompt.0.role" in attrs or "gen_ai.prompt" in attrs or "gen_ai.completion.0.role" in attrs:
         return "llm"
+    for event in record.events:
+        if event.name in _SAID or event.name == _DETAILS:
+            return "llm"
     return None
 
 
@@ -66,47 +66,49 @@ _SAID = {
 }
 
 
-def messages(record: SpanRecord, draft: Draft) -> tuple[list[Item] | None, list[Item] | None]:
+def messages(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, list[Item] | None]:
     """What the model was given and what it gave back; None for what is not shown."""
-    given, gave = _attributes(record.attrs, record.loc, draft)
+    given, gave = _attributes(record.attrs, record.loc, reader)
     if given is None and gave is None:
         for event in record.events:
             if event.name == _DETAILS:
                 body = event.body if type(event.body) is dict else {}
-                given, gave = _attributes({**body, **event.attrs}, record.loc, draft)
+                given, gave = _attributes({**body, **event.attrs}, record.loc, reader)
     if given is None and gave is None:
-        given, gave = _events(record, draft)
+        given, gave = _events(record, reader)
     if given is None:
-        given = _indexed(record, "gen_ai.prompt", "user", draft)
+        given = _indexed(record, "gen_ai.prompt", "user", reader)
     if gave is None:
-        gave = _indexed(record, "gen_ai.completion", "assistant", draft)
+        gave = _indexed(record, "gen_ai.completion", "assistant", reader)
     return given, gave
 
 
-def _attributes(attrs: dict[str, Any], loc: str, draft: Draft) -> tuple[list[Item] | None, list[Item] | None]:
+def _attributes(
+    attrs: dict[str, Any], loc: str, reader: Messages
+) -> tuple[list[Item] | None, list[Item] | None]:
     given: list[Item] | None = None
-    system = decoded(attrs.get("gen_ai.system_instructions"), f"{loc}.attributes", draft)
+    system = reader.decoded(attrs.get("gen_ai.system_instructions"), f"{loc}.attributes")
     if system:
         parts = system if type(system) is list else [system]
-        given = items_of([{"role": "system", "parts": parts}], loc, draft)
+        given = reader.items([{"role": "system", "parts": parts}], loc)
     for key, role in (("gen_ai.input.messages", "user"), ("gen_ai.output.messages", "assistant")):
-        listed = list_of(decoded(attrs.get(key), f"{loc}.attributes", draft))
+        listed = list_of(reader.decoded(attrs.get(key), f"{loc}.attributes"))
         if listed is None:
             if text := text_of(attrs.get(key)):
-                _, problem = parsed(text, loc, draft)
+                _, problem = parsed(text, loc, reader.draft)
                 if problem == "json_truncated":
-                    draft.note("messages_cut", loc, "an attribute of messages ends in the middle")
+                    reader.draft.note("messages_cut", loc, "an attribute of messages ends in the middle")
                 else:
-                    draft.note("messages_unreadable", loc, "an attribute of messages holds none")
+                    reader.draft.note("messages_unreadable", loc, "an attribute of messages holds none")
             continue
-        items = items_of(listed, loc, draft, role)
+        items = reader.items(listed, loc, role)
         if role == "assistant":
             return given, items
         given = [*(given or ()), *items]
     return given, None
 
 
-def _events(record: SpanRecord, draft: Draft) -> tuple[list[Item] | None, list[Item] | None]:
+def _events(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, list[Item] | None]:
     """Messages that are events each; a tool's execution has its arguments and result in the same events."""
     given: list[Item] = []
     gave: list[Item] = []
@@ -114,26 +116,26 @@ def _events(record: SpanRecord, draft: Draft) -> tuple[list[Item] | None, list[I
     for event in record.events:
         role = _SAID.get(event.name)
         if role is not None:
-            message = _message_of(event, record.loc, draft)
+            message = _message_of(event, record.loc, reader)
             content = message.get("content", message.get("parts", message.get("tool_calls")))
             if content is None and type(message.get("message")) is not dict:
                 continue  # content is not captured
             seen = True
             if event.name == "gen_ai.choice" and message.get("index") not in (None, 0, "0"):
-                draft.drop("another choice of a model than the first", record.loc)
+                reader.draft.drop("another choice of a model than the first", record.loc)
                 continue
-            items = items_of([message], record.loc, draft, role)
+            items = reader.items([message], record.loc, role)
             (gave if event.name == "gen_ai.choice" else given).extend(items)
     return (given, gave) if seen else (None, None)
 
 
-def _message_of(event: Event, loc: str, draft: Draft) -> dict[str, Any]:
+def _message_of(event: Event, loc: str, reader: Messages) -> dict[str, Any]:
     """The message that an event is: its body, or its attributes with structured parts as JSON text."""
     body = event.body if type(event.body) is dict else {}
     message = {**event.attrs, **body}
     for key in ("content", "tool_calls", "message"):
         if key in message:
-            message[key] = _parts(message[key], loc, draft)
+            message[key] = _parts(message[key], loc, reader)
     if "message" in message and type(message["message"]) is not dict:
         message["content"] = message.pop("message")
     if type(body.get("content")) is str:
@@ -141,29 +143,32 @@ def _message_of(event: Event, loc: str, draft: Draft) -> dict[str, Any]:
     return message
 
 
-def _parts(value: Any, loc: str, draft: Draft) -> Any:
+def _parts(value: Any, loc: str, reader: Messages) -> Any:
     """A list of parts or an object that an attribute can hold as text only."""
-    found = decoded(value, loc, draft)
+    found = reader.decoded(value, loc)
     is_parts = type(found) is list and bool(found) and all(type(part) is dict for part in found)
     return found if is_parts or (type(found) is dict and found.keys() & {"content", "tool_calls"}) else value
 
 
-def _indexed(record: SpanRecord, prefix: str, role: str, draft: Draft) -> list[Item] | None:
-    listed = nested(record.attrs, prefix)
+def _indexed(record: SpanRecord, prefix: str, role: str, reader: Messages) -> list[Item] | None:
+    listed = reader.numbered(record, prefix)
     if listed is None:
-        whole = decoded(record.attrs.get(prefix), record.loc, draft)
+        whole = reader.decoded(record.attrs.get(prefix), record.loc)
         listed = list_of(whole)
         if listed is None and whole not in (None, "", {}):
             listed = [{"role": role, "content": whole}]
         if listed is None:
             return None
+    found = []
     for message in listed:
         if type(message) is dict and type(message.get("content")) is str:
-            message["content"] = _parts(message["content"], record.loc, draft)
-    return items_of([each for each in listed if type(each) is dict], record.loc, draft, role)
+            found.append({**message, "content": _parts(message["content"], record.loc, reader)})
+        elif type(message) is dict:
+            found.append(message)
+    return reader.items(found, record.loc, role)
 
 
-def tool(record: SpanRecord, draft: Draft) -> dict[str, Any]:
+def tool(record: SpanRecord, reader: Messages) -> dict[str, Any]:
     """The call that a span executes, as far as these conventions show it."""
     attrs = record.attrs
     found = {
@@ -171,17 +176,17 @@ def tool(record: SpanRecord, draft: Draft) -> dict[str, Any]:
         or attrs.get("mcp.tool.name")
         or attrs.get("traceloop.entity.name"),
         "own": attrs.get("gen_ai.tool.call.id"),
-        "arguments": next((attrs[key] for key in _ARGUMENTS if attrs.get(key) is not None), None),
-        "result": next((attrs[key] for key in _RESULTS if attrs.get(key) is not None), None),
+        "arguments": first_of(attrs, _ARGUMENTS),
+        "result": first_of(attrs, _RESULTS),
     }
     if not found["name"] and record.name.startswith(("execute_tool ", "tools/call ")):
         found["name"] = record.name.split(" ", 1)[1]
     if found["arguments"] is None and "traceloop.entity.input" in attrs:
         found["arguments"], found["doubtful"] = _entity_input(
-            decoded(attrs["traceloop.entity.input"], record.loc, draft)
+            reader.decoded(attrs["traceloop.entity.input"], record.loc)
         )
     if found["result"] is None and "traceloop.entity.output" in attrs:
-        found["result"] = _entity_output(decoded(attrs["traceloop.entity.output"], record.loc, draft))
+        found["result"] = _entity_output(reader.decoded(attrs["traceloop.entity.output"], record.loc))
     for event in record.events:
         # Strands: a tool is told its arguments in a message, and gives back a choice.
         message = event.attrs
@@ -189,7 +194,7 @@ def tool(record: SpanRecord, draft: Draft) -> dict[str, Any]:
             found["arguments"] = message.get("content")
             found["own"] = found["own"] or message.get("id")
         elif event.name == "gen_ai.choice" and found["result"] is None:
-            found["result"] = _texts_of(decoded(message.get("message"), record.loc, draft))
+            found["result"] = _texts_of(reader.decoded(message.get("message"), record.loc))
     return {key: value for key, value in found.items() if value is not None}
 
 

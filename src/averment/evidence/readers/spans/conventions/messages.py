@@ -6,7 +6,7 @@ nothing that one of them means is another's. What is no text, request or answer 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 from typing import Any, Literal
 
 import msgspec
@@ -15,10 +15,12 @@ from msgspec import UNSET
 from averment.evidence.draft import Draft
 from averment.evidence.model import Role
 from averment.evidence.readers.calls import parsed
+from averment.evidence.readers.spans.conventions.numbered import Numbered, spelled
+from averment.evidence.readers.spans.record import SpanRecord, first_of
 from averment.evidence.readers.transcript import role_of
 from averment.text import jsontext
 
-__all__ = ["UNREAD_REQUEST", "Item", "decoded", "fingerprint", "items_of", "list_of", "nested"]
+__all__ = ["UNREAD_REQUEST", "Item", "Messages", "fingerprint", "list_of", "may_be_json"]
 
 
 class Item(msgspec.Struct, kw_only=True, gc=False):
@@ -37,74 +39,47 @@ class Item(msgspec.Struct, kw_only=True, gc=False):
     own: str | None = None
     name: str | None = None
     failed: bool | None = None
+    known_by: tuple[str, ...] | None = None
 
     def key(self) -> tuple[str, ...]:
-        """What it is recognised by where a later call repeats it."""
-        if self.kind == "text":
-            return ("text", self.role, self.value.strip())
-        if self.kind == "request":
-            return ("request", self.name or "", fingerprint(self.value))
-        return ("answer", self.own or "", fingerprint(self.value))
+        """What it is recognised by where a later call repeats it; found out once."""
+        if self.known_by is None:
+            if self.kind == "text":
+                self.known_by = ("text", self.role, self.value.strip())
+            elif self.kind == "request":
+                self.known_by = ("request", self.name or "", fingerprint(self.value))
+            else:
+                self.known_by = ("answer", self.own or "", fingerprint(self.value))
+        return self.known_by
+
+
+_SCALAR = r'["0-9-]|true|false|null|NaN|Infinity'
+_STRUCTURE = rf'\{{\s*["}}]|\[\s*(?:[\]\[{{]|{_SCALAR})'
+_STRUCTURED = re.compile(rf"\s*(?:{_STRUCTURE})")
+_JSON = re.compile(rf"\ufeff?\s*(?:{_SCALAR}|{_STRUCTURE})")
+
+
+def may_be_json(text: str) -> bool:
+    """Whether a text begins as JSON does; what doesn't, such as `[tool result]`, needs no reading to be told."""
+    return _JSON.match(text) is not None
 
 
 def fingerprint(value: Any) -> str:
     """A text that equal JSON values share; JSON text counts as the value that it holds."""
     if type(value) is str:
         text = value.strip()
-        if text[:1] not in ("{", "[") and text != "":
+        if text and _STRUCTURED.match(text) is None:
             return f"s{text}"
         try:
-            value = jsontext.decode(text).value if text else {}
+            return jsontext.canonical_known(jsontext.decode(text).value).decode() if text else "{}"
         except jsontext.JSONProblem:
             return f"s{text}"
+    if value is UNSET:
+        return "UNSET"
     try:
-        return jsontext.canonical(value).decode()
+        return jsontext.canonical_known(value).decode()
     except (jsontext.JSONProblem, ValueError, TypeError):
         return repr(value)
-
-
-def decoded(value: Any, loc: str, draft: Draft) -> Any:
-    """What an attribute holds: structured already, or as JSON text; other text as it is."""
-    if type(value) is not str or value.lstrip()[:1] not in ("{", "["):
-        return value
-    found, problem = parsed(value, loc, draft)
-    return value if problem is not None else found
-
-
-_DIGITS = 6
-
-
-def nested(attrs: dict[str, Any], prefix: str) -> list[Any] | None:
-    """What attributes `prefix.0.role`, `prefix.0.content`, … mean, as a list of objects; None without any."""
-    whole = attrs.get(prefix)
-    if type(whole) is list:
-        return whole
-    start = f"{prefix}."
-    root: dict[str, Any] = {}
-    for key, value in attrs.items():
-        if not key.startswith(start):
-            continue
-        path = key[len(start) :].split(".", 15)
-        at = root
-        for step in path[:-1]:
-            inner = at.get(step)
-            if type(inner) is not dict:
-                inner = at[step] = {}
-            at = inner
-        if type(at.get(path[-1])) is not dict:
-            at[path[-1]] = value
-    listed = _listed(root)
-    return listed if type(listed) is list and listed else None
-
-
-def _listed(value: Any) -> Any:
-    """Objects whose keys are all numbers, as lists in the order of these."""
-    if type(value) is not dict:
-        return value
-    inner = {key: _listed(each) for key, each in value.items()}
-    if inner and all(key.isascii() and key.isdigit() and len(key) <= _DIGITS for key in inner):
-        return [inner[key] for key in sorted(inner, key=int)]
-    return inner
 
 
 def list_of(value: Any) -> list[Any] | None:
@@ -116,12 +91,47 @@ def list_of(value: Any) -> list[Any] | None:
     return value if type(value) is list else None
 
 
-def items_of(messages: list[Any], loc: str, draft: Draft, role: str | None = None) -> list[Item]:
-    """What a list of messages says, in order; `role` is that of messages which name none."""
-    found: list[Item] = []
-    for message in messages:
-        found += _Message(message, loc, draft, role).items()
-    return found
+class Messages:
+    """Reads the messages of a conversation's spans; each model call repeats those before it, and they are read once.
+
+    Attributes:
+        draft: where notes go.
+    """
+
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self._items: dict[tuple[str | None, bytes], list[Item]] = {}
+        self._numbered = Numbered()
+
+    def decoded(self, value: Any, loc: str) -> Any:
+        """What an attribute holds: structured already, or as JSON text; other text as it is."""
+        if type(value) is not str or _STRUCTURED.match(value) is None:
+            return value
+        found, problem = parsed(value, loc, self.draft)
+        return value if problem is not None else found
+
+    def numbered(self, record: SpanRecord, prefix: str) -> list[Any] | None:
+        """What attributes `prefix.0.role`, `prefix.0.content`, … mean, as a list of objects; None without any."""
+        whole = record.attrs.get(prefix)
+        return whole if type(whole) is list else self._numbered.under(record.attrs, prefix)
+
+    def items(self, messages: list[Any], loc: str, role: str | None = None) -> list[Item]:
+        """What a list of messages says, in order; `role` is that of messages which name none."""
+        found: list[Item] = []
+        for message in messages:
+            text = spelled(message)
+            items = None if text is None else self._items.get((role, text))
+            if items is None:
+                read = _Message(message, loc, self.draft, role)
+                items = read.items()
+                if text is not None and not read.is_noted:
+                    for item in items:
+                        item.key()
+                    self._items[role, text] = items
+            else:
+                items = [msgspec.structs.replace(item, loc=loc) for item in items]
+            found += items
+        return found
 
 
 _TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal"})
@@ -131,6 +141,7 @@ _REQUEST_TYPES = frozenset(
 _ANSWER_TYPES = frozenset(
     {"tool_call_response", "tool-result", "tool_result", "function_call_output", "server_tool_call_response"}
 )
+_CALLS = _REQUEST_TYPES | _ANSWER_TYPES
 _THOUGHTS = frozenset({"reasoning", "thinking", "redacted_thinking", "redacted-reasoning"})
 _WRAPPED = {
     "toolUse": "tool_use",
@@ -152,6 +163,17 @@ _OBJECTS = ("ResponseFunctionToolCall(", "ResponseFunctionToolCallItem(")
 """How some instrumentations write a call of the OpenAI SDK: by its `repr`, which nobody said."""
 
 
+_CONTENT = ("parts", "content", "contents")
+_TEXTS = ("text", "content", "refusal")
+_REQUEST_NAME = ("name", "toolName", "tool_name")
+_REQUEST_ID = ("id", "call_id", "toolCallId", "toolUseId", "tool_call_id")
+_ARGUMENTS = ("arguments", "args", "input")
+_ANSWERED = ("tool_call_id", "id", "toolCallId")
+_ANSWER_NAME = ("name", "toolName")
+_ANSWER_ID = ("id", "tool_call_id", "tool_use_id", "toolCallId", "toolUseId", "call_id")
+_RESULT = ("response", "result", "output", "content")
+
+
 class _Message:
     """One message, read part by part."""
 
@@ -166,18 +188,23 @@ class _Message:
         self._draft = draft
         self._texts: list[str] = []
         self._calls: list[Item] = []
+        self.is_noted = False
+        """Whether there is something in it that has to be told each time that the message is met."""
 
-    def items(self) -> Iterator[Item]:
+    def items(self) -> list[Item]:
         """The text, then the requests, then the answers."""
         message = self._message
-        if "role" not in message and self._role_raw in _REQUEST_TYPES | _ANSWER_TYPES:
+        if self._role_raw in _CALLS and "role" not in message:
             self._part(message)  # an item of the Responses API, which is a message by itself
-            yield from self._calls
-            return
-        content = next(
-            (message[key] for key in ("parts", "content", "contents") if message.get(key) is not None), None
-        )
-        self._content(content)
+            return self._calls
+        content = first_of(message, _CONTENT)
+        if type(content) is str:
+            self._texts.append(content)
+        elif type(content) is list:
+            for part in content:
+                self._part(part)
+        elif type(content) is dict and self._role != "tool":
+            self._part(content)
         requests = message.get("tool_calls")
         for each in requests if type(requests) is list else ():
             self._part({"type": "tool_call"} | each if type(each) is dict else each)
@@ -187,29 +214,37 @@ class _Message:
         if len(texts) < len(self._texts):
             detail = "a request for a call is written as the text of a Python object, so it is not read"
             self._draft.note(UNREAD_REQUEST, self._loc, detail)
+            self.is_noted = True
         text = "\n".join(texts)
         if self._role == "tool":
-            own = _first(message, "tool_call_id", "id", "toolCallId")
+            own = first_of(message, _ANSWERED)
             result = content if type(content) is dict else text or UNSET
             if result is not UNSET or not self._calls:
-                name = _id(message.get("name"))
                 failed = True if message.get("status") == "error" else None
-                yield self._item("answer", value=result, own=_id(own), name=name, failed=failed)
+                answer = self._item("answer", result, _id(own), _id(message.get("name")), failed)
+                return [answer, *self._calls]
         elif text:
-            yield self._item("text", value=text)
-        yield from self._calls
+            return [self._item("text", text), *self._calls]
+        return self._calls
 
-    def _item(self, kind: Literal["text", "request", "answer"], **fields: Any) -> Item:
-        return Item(kind=kind, role_raw=self._role_raw, role=self._role, loc=self._loc, **fields)
-
-    def _content(self, content: Any) -> None:
-        if type(content) is str:
-            self._texts.append(content)
-        elif type(content) is list:
-            for part in content:
-                self._part(part)
-        elif type(content) is dict and self._role != "tool":
-            self._part(content)
+    def _item(
+        self,
+        kind: Literal["text", "request", "answer"],
+        value: Any,
+        own: str | None = None,
+        name: str | None = None,
+        failed: bool | None = None,
+    ) -> Item:
+        return Item(
+            kind=kind,
+            role_raw=self._role_raw,
+            role=self._role,
+            loc=self._loc,
+            value=value,
+            own=own,
+            name=name,
+            failed=failed,
+        )
 
     def _part(self, part: Any) -> None:
         if type(part) is str:
@@ -221,7 +256,7 @@ class _Message:
         kind = part.get("type")
         if type(kind) is not str:
             kind = None
-            for name, meant in _WRAPPED.items():
+            for name, meant in () if _WRAPPED.keys().isdisjoint(part) else _WRAPPED.items():
                 if type(part.get(name)) is dict:
                     part = part[name]
                     kind = meant or (part["type"] if type(part.get("type")) is str else None)
@@ -234,7 +269,7 @@ class _Message:
         elif kind in _THOUGHTS or part.get("thought") is True:
             self._drop("a reasoning part")
         elif kind in _TEXT_TYPES or kind is None:
-            text = _first(part, "text", "content", "refusal")
+            text = first_of(part, _TEXTS)
             if type(text) is str:
                 self._texts.append(text)
             else:
@@ -245,15 +280,14 @@ class _Message:
     def _request(self, part: dict[str, Any]) -> None:
         function = part.get("function")
         inner = function if type(function) is dict else part
-        name = _first(inner, "name", "toolName", "tool_name")
-        arguments = _first(inner, "arguments", "args", "input")
-        own = _first(part, "id", "call_id", "toolCallId", "toolUseId", "tool_call_id")
+        name, own = first_of(inner, _REQUEST_NAME), first_of(part, _REQUEST_ID)
+        arguments = first_of(inner, _ARGUMENTS)
         value = UNSET if arguments is None else arguments
-        self._calls.append(self._item("request", value=value, own=_id(own), name=_id(name)))
+        self._calls.append(self._item("request", value, _id(own), _id(name)))
 
     def _answer(self, part: dict[str, Any]) -> None:
-        own = _first(part, "id", "tool_call_id", "tool_use_id", "toolCallId", "toolUseId", "call_id")
-        result = _first(part, "response", "result", "output", "content")
+        name, own = first_of(part, _ANSWER_NAME), first_of(part, _ANSWER_ID)
+        result = first_of(part, _RESULT)
         failed = part.get("is_error", part.get("isError"))
         failed = failed if type(failed) is bool else (True if part.get("status") == "error" else None)
         if type(result) is dict and result.keys() == {"type", "value"}:  # the AI SDK's typed results
@@ -262,19 +296,15 @@ class _Message:
         elif type(result) is list and result and all(_only_text(each) for each in result):
             result = "\n".join(each["text"] for each in result)
         value = UNSET if result is None else result
-        name = _id(_first(part, "name", "toolName"))
-        self._calls.append(self._item("answer", value=value, own=_id(own), name=name, failed=failed))
+        self._calls.append(self._item("answer", value, _id(own), _id(name), failed))
 
     def _drop(self, what: str) -> None:
+        self.is_noted = True
         self._draft.drop(what, self._loc)
 
 
 def _only_text(part: Any) -> bool:
     return type(part) is dict and type(part.get("text")) is str and part.keys() <= {"type", "text"}
-
-
-def _first(item: dict[str, Any], *keys: str) -> Any:
-    return next((item[key] for key in keys if item.get(key) is not None), None)
 
 
 def _id(value: Any) -> str | None:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from averment.evidence.draft import Draft
-from averment.evidence.readers.spans.conventions.messages import Item, decoded, items_of, list_of, nested
-from averment.evidence.readers.spans.record import SpanRecord, text_of
+from averment.evidence.readers.spans.conventions.messages import Item, Messages, list_of
+from averment.evidence.readers.spans.record import SpanRecord, first_of, text_of
 
 __all__ = ["HOW", "kind", "messages", "tool"]
 
@@ -37,57 +36,59 @@ def kind(record: SpanRecord) -> str | None:
     return _KINDS.get(named)
 
 
-def messages(record: SpanRecord, draft: Draft) -> tuple[list[Item] | None, list[Item] | None]:
+def messages(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, list[Item] | None]:
     """What the model was given and what it gave back; None for what is not shown."""
     attrs, span_kind = record.attrs, kind(record)
     if span_kind not in ("llm", "agent"):
         return None, None
-    given = _indexed(record, "llm.input_messages", "user", draft)
-    gave = _indexed(record, "llm.output_messages", "assistant", draft)
+    given = _indexed(record, "llm.input_messages", "user", reader)
+    gave = _indexed(record, "llm.output_messages", "assistant", reader)
     if given is None:
-        given = _value(attrs, "input", "user", record, draft)
+        given = _value(attrs, "input", "user", record, reader)
     if gave is None:
-        gave = _value(attrs, "output", "assistant", record, draft)
+        gave = _value(attrs, "output", "assistant", record, reader)
     return given, gave
 
 
-def _indexed(record: SpanRecord, prefix: str, role: str, draft: Draft) -> list[Item] | None:
-    listed = nested(record.attrs, prefix)
-    return None if listed is None else items_of(listed, record.loc, draft, role)
+def _indexed(record: SpanRecord, prefix: str, role: str, reader: Messages) -> list[Item] | None:
+    listed = reader.numbered(record, prefix)
+    return None if listed is None else reader.items(listed, record.loc, role)
 
 
 def _value(
-    attrs: dict[str, Any], prefix: str, role: str, record: SpanRecord, draft: Draft
+    attrs: dict[str, Any], prefix: str, role: str, record: SpanRecord, reader: Messages
 ) -> list[Item] | None:
     """What stands in `input.value` or `output.value`: messages, or for plain text of an agent what was said."""
     value = attrs.get(f"{prefix}.value")
     if type(value) is not str or not value.strip():
         return None
-    found = decoded(value, record.loc, draft)
+    found = reader.decoded(value, record.loc)
     listed = list_of(found)
     if listed and all(type(each) is dict and "role" in each for each in listed):
-        return items_of(listed, record.loc, draft, role)
+        return reader.items(listed, record.loc, role)
     is_plain = found is value and attrs.get(f"{prefix}.mime_type", "text/plain") == "text/plain"
-    return items_of([{"role": role, "content": value}], record.loc, draft) if is_plain else None
+    return reader.items([{"role": role, "content": value}], record.loc) if is_plain else None
 
 
-def tool(record: SpanRecord, draft: Draft) -> dict[str, Any]:
+_CALL_IDS = ("tool_call.id", "tool.call.id", "tool.id", "tool.call_id")
+
+
+def tool(record: SpanRecord, reader: Messages) -> dict[str, Any]:
     """The call that a span executes, as far as these conventions show it."""
     attrs = record.attrs
     if "openinference.span.kind" not in attrs:
         return {}
-    given = decoded(attrs.get("input.value"), record.loc, draft)
+    given = reader.decoded(attrs.get("input.value"), record.loc)
     parameters = attrs.get("tool.parameters")
     doubtful = type(given) is not dict
     if doubtful and type(parameters) in (str, dict) and parameters:
         given = parameters
-    result = decoded(attrs.get("output.value"), record.loc, draft)
+    result = reader.decoded(attrs.get("output.value"), record.loc)
     if type(result) is dict and result.get("type") == "tool" and "content" in result:
         result = result["content"]  # LangChain's message to the model, with the result in it
-    keys = ("tool_call.id", "tool.call.id", "tool.id", "tool.call_id")
     found = {
         "name": attrs.get("tool.name") or record.name or None,
-        "own": next((attrs[key] for key in keys if attrs.get(key) is not None), None),
+        "own": first_of(attrs, _CALL_IDS),
         "arguments": given,
         "result": result,
         "doubtful": doubtful or None,
