@@ -272,3 +272,14 @@ def test_odd_values_are_noted_or_refused(value: Any) -> None:
 def test_real_files_hold_what_a_person_counts(name: str, expected: dict[str, int]) -> None:
     """Counted by hand in the files."""
     assert all_counts(real(name)) == [expected]
+
+
+def test_a_part_of_an_unknown_kind_may_be_a_call() -> None:
+    """A kind that is known to be neither speech nor a call leaves nothing open."""
+    for part, state in (
+        ({"tool_call": {"name": "x"}}, "partial"),
+        ({"file_data": {"file_uri": "gs://x"}}, "present"),
+    ):
+        session = copy.deepcopy(SESSION)
+        session["events"][-1]["content"]["parts"].append(part)
+        assert read(session)[0].coverage.executions.state == state

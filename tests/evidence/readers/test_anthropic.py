@@ -179,3 +179,52 @@ def test_hostile_values_are_read_or_refused() -> None:
     for value in (BODY, EVENTS):
         for mutant in mutants(value):
             survives(mutant)
+
+
+ABSENT = {"kind": "tool_call", "name": "issue_refund", "absent": True}
+
+
+def told(*blocks: Any, **result: Any) -> Evidence:
+    """A call of `book`, its result, and what the agent answers in other blocks."""
+    use = {"type": "tool_use", "id": "a", "name": "book", "input": {"day": 1}}
+    answer = {"type": "tool_result", "tool_use_id": "a", **result}
+    messages = [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [answer]},
+        {"role": "assistant", "content": [*blocks, {"type": "text", "text": "Done."}]},
+    ]
+    return read(messages)
+
+
+def test_a_block_of_an_unknown_type_may_be_a_call(judge: Judge) -> None:
+    """The file is read all the same; that a tool was not called can't be told, that one was can."""
+    evidence = told({"type": "robot_tool_use", "id": "z", "name": "issue_refund"}, content="ok")
+    assert "unknown_type" in [note.code for note in evidence.model.notes]
+    result = judge(ABSENT, evidence)
+    assert (result["status"], result["evidence_gap"]["channel"]) == ("INCONCLUSIVE", "executions")
+    assert judge({"kind": "tool_call", "name": "book"}, evidence)["status"] == "PASS"
+    assert judge(ABSENT, told(content="ok"))["status"] == "PASS"
+
+
+@pytest.mark.parametrize(
+    ("result", "status"),
+    [
+        ({"content": "Booked."}, "ok"),
+        ({"content": '{"error": "full"}'}, "error"),
+        ({"content": '{"error": "full"}', "is_error": False}, "error"),
+        ({"content": '{"status": "failed"}', "is_error": False}, "ok"),
+        ({"content": "Booked.", "is_error": True}, "error"),
+    ],
+)
+def test_a_result_that_says_that_it_failed_is_no_success(result: dict[str, Any], status: str) -> None:
+    """Clients that catch the errors of their tools leave the flag out, or say that all went well."""
+    assert [call.status for call in told(**result).model.calls or ()] == [status]
+
+
+def test_calls_without_input_are_just_that() -> None:
+    """The API always has the `input`, so two calls without any are no sign of an exporter that left it out."""
+    uses = [{"type": "tool_use", "id": own, "name": "now", "input": {}} for own in "ab"]
+    model = read([{"role": "user", "content": "hi"}, {"role": "assistant", "content": uses}]).model
+    assert [call.args for call in model.calls or ()] == [{}, {}]
+    assert model.coverage.arguments.state == "absent"

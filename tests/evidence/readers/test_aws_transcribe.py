@@ -163,3 +163,11 @@ def test_the_real_segments() -> None:
     turns = Evidence.load(real(name)).model.turns or ()
     assert Counter(turn.speaker for turn in turns) == {"spk_0": 28, "spk_1": 23}
     assert turns[0].start_ns == 1620 * MS
+
+
+def test_a_redacted_contact_proves_no_absence() -> None:
+    """Contact Lens says in its metadata that the file is the redacted one."""
+    value = json.loads(sample("aws_transcribe/contact_lens.json").read_text())
+    for output, state in (("Raw", "present"), ("Redacted", "redacted")):
+        evidence = Evidence.from_bytes(json.dumps(value | {"ContentMetadata": {"Output": output}}).encode())
+        assert evidence.model.coverage.transcript.state == state

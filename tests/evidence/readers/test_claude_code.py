@@ -160,3 +160,21 @@ def test_hostile_values_are_read_or_refused() -> None:
     """Whatever stands in the place of a value, nothing but a refusal is raised."""
     for mutant in mutants(LINES):
         survives(mutant)
+
+
+def test_what_a_sub_agent_did_in_another_file_is_a_gap(judge: Judge) -> None:
+    """Newer versions keep the records of sub-agents apart; where they stand here, nothing is missing."""
+    use = [{"type": "tool_use", "id": "t", "name": "Task", "input": {"prompt": "look"}}]
+    records = [
+        record("user", "go"),
+        record("assistant", use),
+        record("user", [{"type": "tool_result", "tool_use_id": "t", "content": "done"}]),
+    ]
+    absent = {"kind": "tool_call", "name": "Bash", "absent": True}
+    result = judge(absent, read(*records))
+    assert (result["status"], result["evidence_gap"]["how"]) == (
+        "INCONCLUSIVE",
+        "Read the sub-agents' files as well.",
+    )
+    inner = record("assistant", [{"type": "text", "text": "I look."}], isSidechain=True)
+    assert judge(absent, read(*records[:2], inner, records[2]))["status"] == "PASS"

@@ -440,3 +440,84 @@ def test_pairing_takes_linear_time(*, named: bool) -> None:
         return time.process_time() - start
 
     assert seconds(20_000) < 40 * max(seconds(2_000), 0.005)
+
+
+# What may be anything.
+
+
+@pytest.mark.parametrize(
+    "mark", ["[REDACTED]", " <masked> ", "***", "REDACTED", "[content redacted]", "********"]
+)
+def test_what_was_taken_out_of_a_source_is_not_known(mark: str) -> None:
+    """A mark in the place of arguments, of a result or of a text is none of them."""
+    model = steps(("turn", mark), ("ask", "a", mark, "x"), ("answer", mark, "x"))
+    call = (model.calls or ())[0]
+    assert (call.args, call.args_state, call.args_error, call.result_state) == (
+        UNSET,
+        "redacted",
+        None,
+        "redacted",
+    )
+    assert states(model, "transcript", "arguments") == ["redacted", "partial"]
+    assert codes(model) == []
+
+
+@pytest.mark.parametrize("text", ["hidden", "REMOVED", "**", "[1]", "redacted", "It was [REDACTED].", "*a*"])
+def test_words_are_no_marks(text: str) -> None:
+    """A tool may answer that something was removed, and a text with a mark in it still says the rest."""
+    model = steps(("turn", text), ("ask", "a", {"n": 1}, "x"), ("answer", text, "x"))
+    assert (model.calls or ())[0].result_state == "recorded"
+    assert states(model, "transcript") == ["present"]
+
+
+def test_a_call_of_no_tool_may_be_of_any() -> None:
+    """Be it a request or an answer without one: that a tool was not called can't be told."""
+    for events in ([("ask", None, {"n": 1}, "x"), ("answer", 1, "x")], [("answer", 1, "z")]):
+        assert states(steps(*events), "requests", "executions") == ["partial", "partial"]
+    assert states(steps(("answer", 1, "z", "a")), "requests", "executions") == ["present", "present"]
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("unknown_type", ["partial"] * 5),
+        ("not_transcribed", ["partial", *["present"] * 4]),
+        ("other", ["present"] * 5),
+    ],
+)
+def test_what_is_not_known_may_have_been_said_or_called(code: str, expected: list[str]) -> None:
+    """A note of a reader says that something is left out that may be either."""
+    draft = Draft()
+    dialogue = Dialogue(draft, Part([]))
+    dialogue.turn("user", "hi", "src_0#0")
+    dialogue.request("a", {"n": 1}, "src_0#1", own="x")
+    dialogue.answer("fine", "src_0#2", own="x")
+    draft.note(code, "src_0#3", "this is left out")
+    dialogue.finish()
+    model = draft.model()
+    assert states(model, "transcript", "requests", "executions", "results", "errors") == expected
+
+
+def test_an_answer_can_say_that_a_call_went_well() -> None:
+    """By the words by which it can say that it failed; then errors are known where the source flags none."""
+    for result in (
+        {"ok": True},
+        {"success": True},
+        {"isError": False},
+        {"status": "success"},
+        '{"ok": true}',
+    ):
+        model = steps(("ask", "a", {"n": 1}, "x"), ("answer", result, "x"), flags_failures=False)
+        assert ((model.calls or ())[0].status, states(model, "errors")) == ("ok", ["present"])
+    for result in ({"ok": True, "error": "no"}, {"success": True, "status": "failed"}):
+        model = steps(("ask", "a", {"n": 1}, "x"), ("answer", result, "x"), flags_failures=False)
+        assert ((model.calls or ())[0].status, states(model, "errors")) == ("error", ["present"])
+
+
+def test_a_format_that_always_has_arguments_leaves_none_out() -> None:
+    """So several calls without any are just that; and a reader may say how to record arguments."""
+    model = steps(("ask", "a", {}, "x"), ("ask", "b", {}, "y"), writes_arguments=True)
+    assert [call.args for call in model.calls or ()] == [{}, {}]
+    assert (codes(model), states(model, "arguments")) == ([], ["absent"])
+    model = steps(("ask", "a", None, "x"), how_arguments="Switch it on.")
+    assert model.coverage.arguments.how == "Switch it on."

@@ -213,3 +213,25 @@ def test_the_audio_webhook_is_refused() -> None:
     with pytest.raises(EvidenceError) as error:
         Evidence.load_all(real("elevenlabs/11labs_docs_post-call-webhook_1.json"))
     assert error.value.problems[0].code == "unsupported_format"
+
+
+def tool(**result: Any) -> Evidence:
+    """The evidence of one call and its result."""
+    call = {"request_id": "r", "tool_name": "refund", "params_as_json": "{}", "tool_has_been_called": True}
+    answer = {"request_id": "r", "tool_name": "refund", **result}
+    return of_items({"role": "agent", "message": "hi", "tool_calls": [call], "tool_results": [answer]})
+
+
+def test_a_result_without_a_flag_says_not_how_the_call_went(judge: Judge) -> None:
+    """And one that says that it failed outweighs the flag, which says that it was delivered."""
+    none = {"kind": "tool_error", "name": "refund", "absent": True}
+    assert judge(none, tool(result_value="done"))["status"] == "INCONCLUSIVE"
+    assert judge(none, tool(result_value="done", is_error=None))["status"] == "INCONCLUSIVE"
+    assert judge(none, tool(result_value="done", is_error=False))["status"] == "PASS"
+    assert judge(none, tool(result_value='{"success": false}', is_error=False))["status"] == "FAIL"
+
+
+def test_a_result_without_its_value_may_be_any(judge: Judge) -> None:
+    """As where it was removed."""
+    result = judge({"kind": "tool_result", "name": "refund", "result": "done"}, tool(is_error=False))
+    assert result["status"] == "INCONCLUSIVE"

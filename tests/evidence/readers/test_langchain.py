@@ -154,3 +154,25 @@ def test_hostile_values_are_read_or_refused() -> None:
     for value in (STATE, trace, [constructor("HumanMessage", content="hi")]):
         for mutant in mutants(value):
             survives(mutant)
+
+
+def test_a_call_that_only_the_content_has_decides_nothing(judge: Judge) -> None:
+    """Tools that a provider runs stand in no `tool_calls`; LangChain passes their blocks on as they are."""
+    block = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "x"}}
+    messages = [
+        {"type": "human", "content": "hi"},
+        {"type": "ai", "content": [block, {"type": "text", "text": "Here."}], "tool_calls": []},
+    ]
+    result = judge({"kind": "tool_call", "name": "web_search", "absent": True}, read({"messages": messages}))
+    assert (result["status"], result["evidence_gap"]["channel"]) == ("INCONCLUSIVE", "executions")
+
+
+def test_success_of_a_tool_message_gives_way_to_what_it_answered() -> None:
+    """`success` is the default of every tool message that was made by hand."""
+    call = {"name": "refund", "args": {}, "id": "1"}
+    messages = [
+        {"type": "human", "content": "hi"},
+        {"type": "ai", "content": "", "tool_calls": [call]},
+        {"type": "tool", "tool_call_id": "1", "content": '{"error": "no"}', "status": "success"},
+    ]
+    assert [each.status for each in read({"messages": messages}).model.calls or ()] == ["error"]

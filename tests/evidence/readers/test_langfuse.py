@@ -216,3 +216,50 @@ def test_real_traces_hold_what_a_person_counts(name: str, expected: dict[str, in
     """Counted by hand in the files."""
     path = real(f"langfuse/langfuse__chatml__framework-traces__{name}.trace.json")
     assert all_counts(path) == [expected]
+
+
+SAID = {"input": [{"role": "user", "content": "hi"}], "output": {"role": "assistant", "content": "hello"}}
+
+
+def test_one_page_of_several_is_not_the_whole_trace() -> None:
+    """The API answers with pages; what is not on this one may be on the next."""
+    page = {
+        "data": [
+            observation("g", "GENERATION", **SAID),
+            observation("x", "TOOL", input={"n": 1}, output="ok"),
+        ]
+    }
+    assert read(page).coverage.executions.state == "present"
+    last = {"page": 1, "limit": 50, "totalItems": 2, "totalPages": 1}
+    assert read({**page, "meta": last}).coverage.executions.state == "present"
+    found = read({**page, "meta": {"page": 1, "limit": 50, "totalItems": 80, "totalPages": 2}})
+    assert "more_pages" in codes(found)
+    assert [found.coverage.transcript.state, found.coverage.executions.state] == ["partial", "partial"]
+
+
+def test_a_tool_without_an_output_may_have_answered_anything() -> None:
+    """Decorators that don't capture outputs leave it null; an empty one is one."""
+    found = read({"id": "t", "observations": [observation("x", "TOOL", input={"n": 1}, output=None)]})
+    assert [call.result_state for call in found.calls or ()] == ["absent"]
+    assert found.coverage.results.state == "partial"
+    found = read({"id": "t", "observations": [observation("x", "TOOL", input={"n": 1}, output="")]})
+    assert [call.result_state for call in found.calls or ()] == ["recorded"]
+
+
+def test_what_a_mask_left_is_not_known() -> None:
+    """A mask puts one text in the place of all others."""
+    masked = observation("x", "TOOL", input="<redacted>", output="***")
+    found = read(
+        {"id": "t", "observations": [observation("g", "GENERATION", input="***", output="***"), masked]}
+    )
+    assert [(call.args_state, call.result_state) for call in found.calls or ()] == [("redacted", "redacted")]
+    assert found.coverage.transcript.state == "redacted"
+    assert "Langfuse" in str(found.coverage.arguments.how)
+
+
+def test_a_chunk_of_langchains_is_the_agents() -> None:
+    """`AIMessageChunk` is what streamed answers are called; a check of what the agent said must see it."""
+    chunk = {"type": "AIMessageChunk", "content": "Refunds take a day.", "id": "x"}
+    said = {"input": [{"type": "human", "content": "hi"}], "output": chunk}
+    found = read({"id": "t", "observations": [observation("g", "GENERATION", **said)]})
+    assert [(turn.role_raw, turn.role) for turn in found.turns or ()] == [("human", "user"), ("ai", "agent")]

@@ -112,3 +112,36 @@ def test_real_batches_hold_what_a_person_counts(name: str) -> None:
     assert all_counts(real(f"langsmith/{name}")) == [expected]
     model = Evidence.load(real(f"langsmith/{name}")).model
     assert model.coverage.executions.state == "absent"
+
+
+def test_runs_that_are_named_and_missing_are_a_gap() -> None:
+    """An export of some runs names the others as children."""
+    run = {
+        "id": "r",
+        "trace_id": "r",
+        "run_type": "chain",
+        "name": "graph",
+        "start_time": "2026-01-05T10:00:00Z",
+    }
+    tool = {**run, "id": "x", "run_type": "tool", "name": "refund", "parent_run_id": "r", "inputs": {"n": 1}}
+    tool["outputs"] = {"output": "fine"}
+    whole = read([{**run, "child_run_ids": ["x"]}, tool])
+    assert whole.coverage.executions.state == "present"
+    cut = read([{**run, "child_run_ids": ["x", "y"]}, tool])
+    assert "run_missing" in [note.code for note in cut.notes]
+    assert cut.coverage.executions.state == "partial"
+
+
+def test_hidden_outputs_are_no_empty_ones() -> None:
+    """With `hide_outputs` a run has `{}`; what the tool answered is not known."""
+    tool = {
+        "id": "x",
+        "trace_id": "x",
+        "run_type": "tool",
+        "name": "refund",
+        "start_time": "2026-01-05T10:00:00Z",
+    }
+    found = read([{**tool, "inputs": {}, "outputs": {}}])
+    assert [(call.args_state, call.result_state) for call in found.calls or ()] == [("absent", "absent")]
+    assert found.coverage.results.state == "partial"
+    assert "hide_inputs" in str(found.coverage.arguments.how)

@@ -174,3 +174,60 @@ def test_the_real_run_results() -> None:
     assert (late.status, late.args_state, late.result_state) == ("timeout", "absent", "absent")
     valid = Evidence.load(real(f"{RUN}valid.livekit.json")).model
     assert [(s.type, s.fields) for s in valid.spans or ()] == [("handoff", {"to": "billing_specialist"})]
+
+
+SPOKEN = {
+    "id": "1",
+    "type": "message",
+    "role": "user",
+    "content": ["hi"],
+    "created_at": 1.7e9,
+    "interrupted": False,
+}
+
+
+def test_an_item_of_an_unknown_type_may_be_a_call(judge: Judge) -> None:
+    """A history with one is known by the keys that only LiveKit has."""
+    absent = {"kind": "tool_call", "name": "pay", "absent": True}
+    assert judge(absent, read({"items": [SPOKEN]}))["status"] == "PASS"
+    assert (
+        judge(absent, read({"items": [SPOKEN, {"type": "robot_call", "name": "pay"}]}))["status"]
+        == "INCONCLUSIVE"
+    )
+    config = {"type": "agent_config_update", "id": "2", "created_at": 1.7e9}
+    assert judge(absent, read({"items": [SPOKEN, config]}))["status"] == "PASS"
+
+
+def test_a_run_result_lacks_what_the_user_said(judge: Judge) -> None:
+    """So that nobody said something can't be told from it; that somebody did can."""
+    said = {"type": "message", "role": "assistant", "content": "Your table is booked."}
+    evidence = read({"framework": "livekit_agents", "events": [said]})
+    assert judge({"kind": "phrase", "regex": "refund", "absent": True}, evidence)["status"] == "INCONCLUSIVE"
+    assert judge({"kind": "phrase", "regex": "booked", "role": "agent"}, evidence)["status"] == "PASS"
+
+
+def test_an_output_without_a_flag_says_not_how_the_call_went(judge: Judge) -> None:
+    """`is_error` says so, or what the tool answered."""
+    none = {"kind": "tool_error", "name": "pay", "absent": True}
+    call = {"type": "function_call", "call_id": "c", "name": "pay", "arguments": "{}", "created_at": 1.7e9}
+    for flag, output, status in (
+        ({}, "done", "INCONCLUSIVE"),
+        ({"is_error": False}, "done", "PASS"),
+        ({"is_error": False}, '{"error": "no money"}', "FAIL"),
+    ):
+        answer = {"type": "function_call_output", "call_id": "c", "output": output, **flag}
+        assert judge(none, read({"items": [SPOKEN, call, answer]}))["status"] == status
+
+
+def test_what_stands_in_every_item_is_no_note() -> None:
+    """An empty `extra`, and whether a reply is required."""
+    call = {"type": "function_call", "call_id": "c", "name": "pay", "arguments": "{}", "created_at": 1.7e9}
+    items = [{**SPOKEN, "extra": {}}, {**call, "extra": {}, "reply_required": True}]
+    assert [note.code for note in read({"items": items}).model.notes] == []
+
+
+def test_speech_without_a_transcript_may_be_any_words(judge: Judge) -> None:
+    """Realtime models are given audio, and nobody need write it down."""
+    heard = {**SPOKEN, "content": [{"type": "audio_content"}]}
+    evidence = read({"items": [SPOKEN, heard]})
+    assert judge({"kind": "phrase", "regex": "refund", "absent": True}, evidence)["status"] == "INCONCLUSIVE"

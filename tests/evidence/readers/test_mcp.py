@@ -237,3 +237,20 @@ def test_many_requests_of_one_id_take_linear_time() -> None:
 def test_real_logs_hold_what_a_person_counts(name: str, expected: dict[str, int]) -> None:
     """Counted by hand in the files."""
     assert all_counts(real(name)) == [expected]
+
+
+def test_a_task_is_no_result() -> None:
+    """A server that answers with a task tells later what came of it, and the log may not have that."""
+    found = model(
+        call(1, n=1), {"jsonrpc": "2.0", "id": 1, "result": {"task": {"taskId": "t", "status": "working"}}}
+    )
+    assert [(each.status, each.result_state) for each in found.calls or ()] == [("executed", "absent")]
+    assert [found.coverage.results.state, found.coverage.errors.state] == ["partial", "partial"]
+    assert "unfinished_result" in codes(found)
+
+
+def test_calls_without_arguments_are_just_that() -> None:
+    """A log of messages has what was sent, and the protocol lets a call without arguments leave them out."""
+    found = model(call(1), answer(1), call(2), answer(2))
+    assert [each.args for each in found.calls or ()] == [{}, {}]
+    assert codes(found) == []

@@ -279,3 +279,54 @@ def test_hostile_values_are_read_or_refused() -> None:
     for value in (BODY, log, [chunk(content="a"), chunk(tool_calls=[{"index": 0, "function": {}}])]):
         for mutant in mutants(value):
             survives(mutant)
+
+
+def answered(content: Any) -> list[Any]:
+    """A call of `refund` and its answer."""
+    call = {"id": "a", "type": "function", "function": {"name": "refund", "arguments": '{"n": 1}'}}
+    return [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "a", "content": content},
+        {"role": "assistant", "content": "Done."},
+    ]
+
+
+@pytest.mark.parametrize("word", ["IN_PROGRESS", "CANCELLED", '"COMPLETED"'])
+def test_a_word_of_pipecats_is_no_result(word: str, judge: Judge) -> None:
+    """It may be one, and then nothing says whether the function ran; asked for as Pipecat's it is."""
+    evidence = read(answered(word))
+    assert evidence.model.sources[0].format == "openai_chat"
+    result = judge({"kind": "tool_result", "name": "refund", "result": "x"}, evidence)
+    assert result["status"] == "INCONCLUSIVE"
+    assert judge({"kind": "tool_call", "name": "refund", "absent": True}, evidence)["status"] != "PASS"
+    if word != '"COMPLETED"':
+        result = judge({"kind": "tool_call", "name": "refund"}, evidence)
+        assert (result["status"], result["evidence_gap"]["how"]) == (
+            "INCONCLUSIVE",
+            "Read a context of Pipecat's with `--from pipecat`.",
+        )
+
+
+def test_messages_that_begin_with_an_answer_lack_what_came_before(judge: Judge) -> None:
+    """As from an agent that keeps the last messages alone."""
+    evidence = read(answered("fine")[2:])
+    assert judge({"kind": "tool_call", "name": "pay", "absent": True}, evidence)["status"] == "INCONCLUSIVE"
+    phrase = {"kind": "phrase", "regex": "promise", "role": "agent", "absent": True}
+    assert judge(phrase, evidence)["status"] == "INCONCLUSIVE"
+
+
+def test_audio_without_a_transcript_may_have_said_anything(judge: Judge) -> None:
+    """Of the agent or of the user."""
+    for message in (
+        {"role": "assistant", "content": None, "audio": {"id": "x", "data": "AA=="}},
+        {
+            "role": "user",
+            "content": [{"type": "input_audio", "input_audio": {"data": "AA==", "format": "wav"}}],
+        },
+    ):
+        evidence = read([*answered("fine"), message])
+        assert (
+            judge({"kind": "phrase", "regex": "promise", "absent": True}, evidence)["status"]
+            == "INCONCLUSIVE"
+        )

@@ -182,3 +182,35 @@ def test_hostile_values_are_read_or_refused() -> None:
     for value in (PAIR, PAIR["response"], PAIR["request"]["input"], ROLLOUT, stream):
         for mutant in mutants(value):
             survives(mutant)
+
+
+ASKED = {"type": "function_call", "id": "i", "call_id": "c", "name": "refund", "arguments": "{}"}
+
+
+def test_an_item_of_an_unknown_type_may_be_a_call(judge: Judge) -> None:
+    """New kinds of items come with new models; one that is not known decides nothing."""
+    absent = {"kind": "tool_call", "name": "pay", "absent": True}
+    items = [ASKED, {"type": "function_call_output", "call_id": "c", "output": "fine"}]
+    assert judge(absent, read(items))["status"] == "PASS"
+    items = [*items, {"type": "future_response", "name": "pay"}]
+    assert judge(absent, read(items))["status"] == "INCONCLUSIVE"
+
+
+def test_the_output_of_an_unknown_call_answers_it() -> None:
+    """By its `call_id`, as with all the others."""
+    items = [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]},
+        {"type": "robot_call", "id": "r", "call_id": "q", "action": "go"},
+        {"type": "robot_call_output", "call_id": "q", "output": "gone"},
+    ]
+    assert [(c.name, c.status, c.result) for c in read(items).model.calls or ()] == [
+        ("robot", "executed", "gone")
+    ]
+
+
+def test_an_output_may_say_that_its_call_failed(judge: Judge) -> None:
+    """There is no flag, so what the function answered counts."""
+    none = {"kind": "tool_error", "name": "refund", "absent": True}
+    for output, status in (('{"error": "no"}', "FAIL"), ('{"ok": true}', "PASS"), ("done", "INCONCLUSIVE")):
+        items = [ASKED, {"type": "function_call_output", "call_id": "c", "output": output}]
+        assert judge(none, read(items))["status"] == status

@@ -100,3 +100,17 @@ def test_no_value_breaks_the_reader() -> None:
     for value in (TRANSCRIPT, CONTEXT, {"context": {"messages": CONTEXT["messages"][2:4]}}):
         for mutant in mutants(value):
             survives(mutant)
+
+
+def test_a_context_tells_failures_by_what_functions_answer(judge: Judge) -> None:
+    """A context flags none; `ok` in an answer says that it went well, and other words say nothing of it."""
+    none = {"kind": "tool_error", "name": "pay", "absent": True}
+    call = {"id": "c", "type": "function", "function": {"name": "pay", "arguments": "{}"}}
+    for content, status in (("done", "INCONCLUSIVE"), ('{"ok": true}', "PASS"), ('{"error": "no"}', "FAIL")):
+        messages = [
+            {"role": "user", "content": "hi"},
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c", "content": content},
+        ]
+        evidence = read({"messages": messages}, from_format="pipecat")
+        assert judge(none, evidence)["status"] == status

@@ -228,3 +228,10 @@ def test_by_name_any_value_is_read_or_refused(value: Any) -> None:
         return
     assert not model.turns
     assert not model.calls
+
+
+def test_a_part_of_an_unknown_kind_may_be_a_call() -> None:
+    """New kinds of parts come with new versions; a reasoning part leaves nothing open."""
+    for kind, state in (("robot-call", "partial"), ("thinking", "present")):
+        found = read([*MESSAGES, {"kind": "response", "parts": [{"part_kind": kind, "content": "x"}]}])
+        assert found.coverage.executions.state == state

@@ -206,3 +206,21 @@ def test_the_call_with_an_unnamed_tool() -> None:
     }
     (call,) = evidence.model.calls or ()
     assert (call.id, call.name, call.args_state, call.status) == ("tc_1", None, "absent", "unanswered")
+
+
+def test_an_item_of_an_unknown_role_may_be_a_call(judge: Judge) -> None:
+    """New kinds of items stand among the utterances."""
+    absent = {"kind": "tool_call", "name": "pay", "absent": True}
+    said = {"role": "agent", "content": "hi", "words": []}
+    assert judge(absent, changed(transcript_with_tool_calls=[said]))["status"] == "PASS"
+    other = changed(transcript_with_tool_calls=[said, {"role": "tool_step", "content": "pay"}])
+    assert judge(absent, other)["status"] == "INCONCLUSIVE"
+
+
+def test_a_result_without_its_content_may_be_any() -> None:
+    """As where Retell stores no sensitive data."""
+    items = [
+        {"role": "tool_call_invocation", "tool_call_id": "a", "name": "x", "arguments": "{}"},
+        {"role": "tool_call_result", "tool_call_id": "a"},
+    ]
+    assert [c.result_state for c in changed(transcript_with_tool_calls=items).model.calls or ()] == ["absent"]

@@ -294,3 +294,16 @@ def test_the_voice_run() -> None:
     assert timing[0]["start_tick"] == 26  # `$.ticks[26].user_chunk.contains_speech` is the first that is true
     assert evidence.model.turns is None
     assert evidence.model.sources[0].records == 973
+
+
+def test_audio_without_its_script_may_have_said_anything() -> None:
+    """What a user said in audio is read from the script that it was spoken from."""
+    spoken = {"role": "user", "is_audio": True, "content": "AA==", "timestamp": "2026-03-01T10:00:00"}
+    for script, state in (("Hello.", "present"), (None, "partial")):
+        run = {
+            "id": "s",
+            "termination_reason": "user_stop",
+            "messages": [{**spoken, "audio_script_gold": script}],
+        }
+        evidence = Evidence.from_bytes(json.dumps(run).encode())
+        assert evidence.model.coverage.transcript.state == state

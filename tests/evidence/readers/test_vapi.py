@@ -47,7 +47,14 @@ def test_a_call_runs_from_its_request_to_its_result() -> None:
     """Both are joined by the id; neither is a turn."""
     calls = Evidence.load(sample("vapi/report.json")).model.calls or ()
     assert [(c.id, c.name, c.args, c.status, c.start_ns, c.end_ns) for c in calls] == [
-        ("call_w1", "find_boat", {"kind": "canoe", "day": "Sunday"}, "executed", 6_100_000_000, 7_600_000_000),
+        (
+            "call_w1",
+            "find_boat",
+            {"kind": "canoe", "day": "Sunday"},
+            "executed",
+            6_100_000_000,
+            7_600_000_000,
+        ),
         ("call_w2", "transferCall", {"destination": "desk"}, "executed", 13_000_000_000, 13_200_000_000),
     ]
     assert calls[0].result == {"boat": "C7", "price": 30}
@@ -300,3 +307,50 @@ def test_comments_in_json_are_refused_with_their_place() -> None:
     with pytest.raises(EvidenceError) as error:
         Evidence.from_bytes(b'{\n  "message": {\n    "type": "hang",\n    "call": { /* a call */ }\n  }\n}\n')
     assert (error.value.problems[0].line, error.value.problems[0].column) == (4, 15)
+
+
+def report(reason: str, *messages: dict[str, Any]) -> Evidence:
+    """The evidence of a report with these messages."""
+    spoken = {"role": "bot", "message": "hi", "time": 1_700_000_000_000, "secondsFromStart": 1.0}
+    message = {
+        "type": "end-of-call-report",
+        "endedReason": reason,
+        "artifact": {"messages": [spoken, *messages]},
+    }
+    return read({"message": message})
+
+
+def test_a_call_that_was_forwarded_was_handed_over(judge: Judge) -> None:
+    """By the reason of its end alone: that there was a handoff is known, and to whom it was is not."""
+    evidence = report("assistant-forwarded-call")
+    assert judge({"kind": "handoff"}, evidence)["status"] == "PASS"
+    assert judge({"kind": "handoff", "absent": True}, evidence)["status"] == "FAIL"
+    assert judge({"kind": "handoff", "to": "desk"}, evidence)["status"] == "INCONCLUSIVE"
+    assert judge({"kind": "handoff"}, report("customer-ended-call"))["status"] == "FAIL"
+
+
+def test_a_result_tells_whether_its_tool_failed(judge: Judge) -> None:
+    """Vapi flags none, so what the tool answered counts; without words of it nobody knows."""
+    none = {"kind": "tool_error", "name": "refund", "absent": True}
+    function = {"name": "refund", "arguments": '{"n": 1}'}
+    call = {"role": "tool_calls", "toolCalls": [{"id": "a", "function": function}], "secondsFromStart": 2.0}
+    for result, status in (("done", "INCONCLUSIVE"), ('{"ok": true}', "PASS"), ('{"error": "no"}', "FAIL")):
+        answer = {"role": "tool_call_result", "toolCallId": "a", "result": result, "secondsFromStart": 3.0}
+        assert judge(none, report("customer-ended-call", call, answer))["status"] == status
+
+
+def test_what_is_said_with_a_call_is_said_before_it() -> None:
+    """A message that announces what its call is to do has not seen it done."""
+    function = {"name": "refund", "arguments": '{"n": 1}'}
+    both = {"role": "bot", "message": "You are refunded.", "secondsFromStart": 2.0}
+    evidence = report("customer-ended-call", {**both, "toolCalls": [{"id": "a", "function": function}]})
+    model = evidence.model
+    assert ((model.turns or ())[-1].seq or 0) < ((model.calls or ())[0].seq or 0)
+
+
+def test_a_message_of_an_unknown_role_may_be_a_call(judge: Judge) -> None:
+    """One without a text, that is; what somebody said in a role of its own is a turn."""
+    absent = {"kind": "tool_call", "name": "refund", "absent": True}
+    assert judge(absent, report("customer-ended-call"))["status"] == "PASS"
+    other = report("customer-ended-call", {"role": "robot_step", "name": "refund", "secondsFromStart": 2.0})
+    assert judge(absent, other)["status"] == "INCONCLUSIVE"

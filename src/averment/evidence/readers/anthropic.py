@@ -318,7 +318,8 @@ def _request(block: dict[str, Any], loc: str, dialogue: Dialogue, start_ns: int 
 def _answer(block: dict[str, Any], loc: str, dialogue: Dialogue, draft: Draft) -> None:
     content = block.get("content")
     code = content.get("error_code") if type(content) is dict else None
-    failed = block.get("is_error") is True or code is not None
+    flag = block.get("is_error")
+    failed = True if code is not None else flag if type(flag) is bool else None
     result = result_of(content, f"{loc}.content", draft)
     error = UNSET if not failed else result if code is None else code
     dialogue.answer(result, loc, own=block.get("tool_use_id"), failed=failed, error=error)

@@ -125,7 +125,9 @@ def _event(
         own = event.get(_ANSWERS[kind])
         result = result_of(event.get("content"), f"{loc}.content", draft)
         status: ToolCallStatus | None = "denied" if type(own) is str and own in known.denied else None
-        dialogue.answer(result, loc, own=own, failed=event.get("is_error") is True, status=status)
+        flag = event.get("is_error")
+        failed = flag if type(flag) is bool else None
+        dialogue.answer(result, loc, own=own, failed=failed, status=status)
     elif _denies(event):
         if event["tool_use_id"] not in known.answered:
             reason = event.get("deny_message")

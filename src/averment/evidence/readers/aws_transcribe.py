@@ -34,7 +34,15 @@ _JOB_METADATA = (
     "ConversationCharacteristics",
 )
 _JOB_KEYS = frozenset(
-    {"results", "Transcript", "Participants", "CustomerMetadata", "audio_segments", *_JOB_METADATA}
+    {
+        "results",
+        "Transcript",
+        "Participants",
+        "CustomerMetadata",
+        "audio_segments",
+        "ContentMetadata",
+        *_JOB_METADATA,
+    }
 )
 _RESULT_KEYS = frozenset({"items", "transcripts", "speaker_labels", "channel_labels"})
 _TURN_KEYS = frozenset(
@@ -109,7 +117,9 @@ def read(part: Part, draft: Draft) -> None:
     else:
         draft.problems.append(part.problem("wrong_type", "this is no transcript", found="an object"))
         return
-    if value.get("isRedacted") is True:
+    content = value.get("ContentMetadata")
+    is_redacted = isinstance(content, dict) and content.get("Output") == "Redacted"
+    if is_redacted or value.get("isRedacted") is True:
         draft.limit("transcript", "redacted", _REDACTED, _HOW_REDACTED)
 
 

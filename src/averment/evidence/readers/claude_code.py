@@ -243,13 +243,21 @@ class _Records:
                 "result_beside", loc, "the block has no content; `toolUseResult` tells the result"
             )
             result = beside
-        failed = block.get("is_error") is True
-        status: ToolCallStatus = "error" if failed else "ok"
+        flag = block.get("is_error")
+        failed = flag if type(flag) is bool else None
+        status: ToolCallStatus | None = None
         if failed and beside == "User rejected tool use":
             status = "denied"
         own = block.get("tool_use_id")
-        error = result if failed else None
-        self._dialogue.answer(result, loc, own=own, status=status, error=error, latency_ms=_duration(beside))
+        self._dialogue.answer(
+            result,
+            loc,
+            own=own,
+            failed=failed,
+            status=status,
+            error=result if failed else None,
+            latency_ms=_duration(beside),
+        )
 
     def _without_content(self, item: dict[str, Any], loc: str) -> bool:
         """A record whose message has no content: what it answers is told by its parent and `toolUseResult` alone."""

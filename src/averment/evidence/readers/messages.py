@@ -154,6 +154,9 @@ def finish(
         limit_history(
             draft, "some messages can't be read", "Export the conversation again, or mend the file."
         )
+    elif any(note.code == "result_without_call" for note in draft.notes):
+        reason, how = "an answer stands there without its call", "Save the messages from the first one on."
+        limit_history(draft, reason, how)
 
 
 def _finish(draft: Draft, limits: Limits, *, shows_tools: bool, is_last_word: bool) -> None:

@@ -114,6 +114,9 @@ class VoiceCall:
         if any(call.status == "executed" for call in self.draft.calls or ()):
             reason = f"{platform}'s tool results do not say whether they failed"
             self.limit(("errors",), "partial", reason, how_failures)
+        if any(note.code == "result_without_call" for note in self.draft.notes):
+            reason, how = "an answer stands there without its call", "Export the call from its beginning."
+            self.limit(("transcript", *TOOLS), "partial", reason, how)
         self.write_spans(shows)
         self.draft.account(self._source, records=self.records, read=self.read)
 
@@ -126,6 +129,9 @@ class VoiceCall:
         self.draft.spans = self._spans or None
         for channel in shows:
             self.draft.cover(channel, sum(span.type == channel for span in self._spans))
+        if any(span.type == "handoff" and "to" not in span.fields for span in self._spans):
+            reason, how = "the source does not say of every handoff to whom it was", _NAME_TARGETS
+            self.draft.limit("handoff", "partial", reason, how)
         if any(span.type in ENDS for span in self._spans):
             self.draft.cover("termination", 1)
 
@@ -135,6 +141,9 @@ class VoiceCall:
             known = self.draft.coverage.get(channel)
             if state == "absent" or (known is not None and known.state != "absent"):
                 self.draft.limit(channel, state, reason, how)
+
+
+_NAME_TARGETS = "Export the platform's events of transfers as well, or add a trace that names the targets."
 
 
 def text_in(item: Mapping[str, Any], *keys: str) -> str | None:
