@@ -35,7 +35,10 @@ def split(part: Part) -> list[Part]:
         for resource, scope, kind, record, loc in _records(request, notes):
             if kind == "spans":
                 spans.append(_span(record, loc, resource, scope, notes))
-            elif kind == "logs" and (found := log_of(record, loc, resource, scope, notes)) is not None:
+            elif (
+                kind == "logs"
+                and (found := log_of(record, loc, resource, scope, notes)) is not None
+            ):
                 logs.append(found)
             else:
                 unread += 1
@@ -48,7 +51,11 @@ def split(part: Part) -> list[Part]:
 
 def _requests(part: Part) -> Iterator[Part]:
     """The export requests that a file holds."""
-    items = [part.item(index) for index in range(len(part.value))] if type(part.value) is list else [part]
+    items = (
+        [part.item(index) for index in range(len(part.value))]
+        if type(part.value) is list
+        else [part]
+    )
     for item in items:
         if type(item.value) is not dict:
             continue
@@ -78,11 +85,11 @@ def _records(
             if kind == "other":
                 yield own, None, kind, batch, loc
                 continue
-            for scopes in SCOPES:
+            for scopes in [each for each in SCOPES if each in batch]:
                 for group, place in _objects(batch, scopes, loc, notes):
                     named = group.get("scope") or group.get("instrumentationLibrary")
                     scope = text_of(named.get("name")) if type(named) is dict else None
-                    for inner in _RECORDS:
+                    for inner in [each for each in _RECORDS if each in group]:
                         for record, at in _objects(group, inner, place, notes):
                             yield own, scope or None, kind, record, at
 
@@ -96,7 +103,9 @@ def _objects(
         if type(value) is dict:
             yield value, f"{loc}.{key}[{index}]"
         else:
-            notes.add("not_an_object", f"{loc}.{key}", "an item that is no object is not read")
+            notes.add(
+                "not_an_object", f"{loc}.{key}", "an item that is no object is not read"
+            )
 
 
 _TRACE_ID = ("traceId", "trace_id", "traceID")
@@ -105,12 +114,17 @@ _PARENT_ID = ("parentSpanId", "parent_span_id", "parentSpanID")
 _START = ("startTimeUnixNano", "start_time_unix_nano")
 _END = ("endTimeUnixNano", "end_time_unix_nano")
 _DROPPED = tuple(
-    (f"dropped{what}Count", f"dropped_{what.lower()}_count") for what in ("Attributes", "Events", "Links")
+    (f"dropped{what}Count", f"dropped_{what.lower()}_count")
+    for what in ("Attributes", "Events", "Links")
 )
 
 
 def _span(
-    item: dict[str, Any], loc: str, resource: dict[str, Any], scope: str | None, notes: Notes
+    item: dict[str, Any],
+    loc: str,
+    resource: dict[str, Any],
+    scope: str | None,
+    notes: Notes,
 ) -> SpanRecord:
     status = item.get("status")
     status = status if type(status) is dict else {"code": status}
@@ -151,4 +165,8 @@ def _events(items: Any, loc: str, notes: Notes) -> Iterator[Event]:
     for item in items if type(items) is list else ():
         if type(item) is dict:
             time = nanos(first_of(item, _TIME), loc, notes)
-            yield Event(text_of(item.get("name")), time, attributes(item.get("attributes"), loc, notes))
+            yield Event(
+                text_of(item.get("name")),
+                time,
+                attributes(item.get("attributes"), loc, notes),
+            )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from averment.evidence.readers.spans.conventions.messages import Item, Messages, list_of
-from averment.evidence.readers.spans.record import SpanRecord, text_of
+from averment.evidence.readers.spans.record import SpanRecord, first_of, text_of
 
 __all__ = ["HOW", "kind", "messages", "tool"]
 
@@ -24,7 +24,12 @@ _LANGFUSE_KINDS = {
     **{each: each for each in ("agent", "retriever", "guardrail")},
     **dict.fromkeys(("span", "chain", "event", "embedding", "evaluator"), "other"),
 }
-_VERCEL_KINDS = ("ai.generateText", "ai.streamText", "ai.generateObject", "ai.streamObject")
+_VERCEL_KINDS = (
+    "ai.generateText",
+    "ai.streamText",
+    "ai.generateObject",
+    "ai.streamObject",
+)
 
 
 def kind(record: SpanRecord) -> str | None:
@@ -52,7 +57,9 @@ def kind(record: SpanRecord) -> str | None:
     return None
 
 
-def messages(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, list[Item] | None]:
+def messages(
+    record: SpanRecord, reader: Messages
+) -> tuple[list[Item] | None, list[Item] | None]:
     """What the model was given and what it gave back; None for what is not shown."""
     attrs = record.attrs
     if f"{_ADK}llm_request" in attrs or f"{_ADK}llm_response" in attrs:
@@ -64,7 +71,9 @@ def messages(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, l
     return _pydantic(record, reader)
 
 
-def _langfuse(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, list[Item] | None]:
+def _langfuse(
+    record: SpanRecord, reader: Messages
+) -> tuple[list[Item] | None, list[Item] | None]:
     found: list[list[Item] | None] = []
     for key, role in (("input", "user"), ("output", "assistant")):
         value = reader.decoded(record.attrs.get(f"{_LANGFUSE}{key}"), record.loc)
@@ -75,7 +84,9 @@ def _langfuse(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, 
     return found[0], found[1]
 
 
-def _adk(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, list[Item] | None]:
+def _adk(
+    record: SpanRecord, reader: Messages
+) -> tuple[list[Item] | None, list[Item] | None]:
     request = reader.decoded(record.attrs.get(f"{_ADK}llm_request"), record.loc)
     response = reader.decoded(record.attrs.get(f"{_ADK}llm_response"), record.loc)
     given = gave = None
@@ -93,7 +104,9 @@ def _adk(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, list[
     return given, gave
 
 
-def _vercel(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, list[Item] | None]:
+def _vercel(
+    record: SpanRecord, reader: Messages
+) -> tuple[list[Item] | None, list[Item] | None]:
     attrs, loc = record.attrs, record.loc
     given = gave = None
     listed = reader.decoded(attrs.get("ai.prompt.messages"), loc)
@@ -101,9 +114,17 @@ def _vercel(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, li
     if type(listed) is list:
         given = reader.items(listed, loc, "user")
     elif type(whole) is dict:
-        told = [{"role": "system", "content": whole["system"]}] if whole.get("system") else []
+        told = (
+            [{"role": "system", "content": whole["system"]}]
+            if whole.get("system")
+            else []
+        )
         prompt = whole.get("prompt")
-        said = list_of(whole) or list_of(prompt) or ([{"role": "user", "content": prompt}] if prompt else [])
+        said = (
+            list_of(whole)
+            or list_of(prompt)
+            or ([{"role": "user", "content": prompt}] if prompt else [])
+        )
         given = reader.items([*told, *said], loc, "user")
     for prefix in ("ai.response.", "ai.result."):
         text = attrs.get(f"{prefix}text") or attrs.get(f"{prefix}object")
@@ -114,16 +135,26 @@ def _vercel(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, li
     return given, gave
 
 
-def _pydantic(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, list[Item] | None]:
+def _pydantic(
+    record: SpanRecord, reader: Messages
+) -> tuple[list[Item] | None, list[Item] | None]:
     """pydantic-ai's lists of messages: of the whole run on its span, or as events in an attribute of a model call's."""
     attrs, loc = record.attrs, record.loc
     for key in ("pydantic_ai.all_messages", "all_messages_events", "events"):
         listed = reader.decoded(attrs.get(key), loc)
         if type(listed) is list and all(type(each) is dict for each in listed):
-            choices = [each for each in listed if each.get("event.name") == "gen_ai.choice"]
-            given = [each for each in listed if each.get("event.name") != "gen_ai.choice"]
+            choices = [
+                each for each in listed if each.get("event.name") == "gen_ai.choice"
+            ]
+            given = [
+                each for each in listed if each.get("event.name") != "gen_ai.choice"
+            ]
             gave = reader.items(choices, loc, "assistant") if choices else None
-            if key == "events" and not choices and not any("role" in each for each in given):
+            if (
+                key == "events"
+                and not choices
+                and not any("role" in each for each in given)
+            ):
                 continue
             return reader.items(given, loc, "user"), gave
     return None, None
@@ -132,43 +163,55 @@ def _pydantic(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, 
 def tool(record: SpanRecord, _reader: Messages) -> dict[str, Any]:
     """The call that a span executes, as far as one of these shows it."""
     attrs = record.attrs
-
-    def first(*keys: str) -> Any:
-        return next((attrs[key] for key in keys if attrs.get(key) is not None), None)
-
     found = {
-        "name": first("ai.toolCall.name"),
-        "own": first("ai.toolCall.id"),
-        "arguments": first(
-            "ai.toolCall.args",
-            "ai.toolCall.input",
-            f"{_ADK}tool_call_args",
-            "tool_arguments",
-            "mcp.tool.arguments",
-            "mcp.tool.call.arguments",
-            "mcp.request.arguments",
-            f"{_LANGFUSE}input",
-        ),
-        "result": first(
-            "ai.toolCall.result",
-            "ai.toolCall.output",
-            f"{_ADK}tool_response",
-            "tool_response",
-            "mcp.tool.result",
-            "mcp.tool.call.result",
-            f"{_LANGFUSE}output",
-        ),
+        "name": attrs.get("ai.toolCall.name"),
+        "own": attrs.get("ai.toolCall.id"),
+        "arguments": first_of(attrs, _ARGUMENTS),
+        "result": first_of(attrs, _RESULTS),
     }
     if found["name"] is None and attrs.get("mcp.method.name") == "tools/call":
         found["name"] = (
-            text_of(first("mcp.tool.name", "mcp.request.name")) or record.name.partition(" ")[2] or None
+            text_of(first_of(attrs, _MCP_NAMES))
+            or record.name.partition(" ")[2]
+            or None
         )
-    if found["name"] is None and record.name.startswith(("execute_tool ", "running tool: ")):
+    if found["name"] is None and record.name.startswith(
+        ("execute_tool ", "running tool: ")
+    ):
         found["name"] = record.name.split(" ", 1)[1].removeprefix("tool: ")
     if found["name"] is None and attrs.get(f"{_LANGFUSE}type") == "tool":
         found["name"] = record.name or None
-    return {key: value for key, value in found.items() if value is not None and value not in _WITHHELD}
+    return {
+        key: value
+        for key, value in found.items()
+        if value is not None and value not in _WITHHELD
+    }
 
+
+_ARGUMENTS = (
+    *(
+        "ai.toolCall.args",
+        "ai.toolCall.input",
+        f"{_ADK}tool_call_args",
+        "tool_arguments",
+    ),
+    *(
+        "mcp.tool.arguments",
+        "mcp.tool.call.arguments",
+        "mcp.request.arguments",
+        f"{_LANGFUSE}input",
+    ),
+)
+_RESULTS = (
+    *(
+        "ai.toolCall.result",
+        "ai.toolCall.output",
+        f"{_ADK}tool_response",
+        "tool_response",
+    ),
+    *("mcp.tool.result", "mcp.tool.call.result", f"{_LANGFUSE}output"),
+)
+_MCP_NAMES = ("mcp.tool.name", "mcp.request.name")
 
 _WITHHELD = ("N/A", "<not serializable>", "<not specified>")
 """What ADK writes where there is nothing that it can write."""
