@@ -485,3 +485,39 @@ def test_adot_moves_messages_to_bodies_of_events() -> None:
     ]
     evidence = only(*spans)
     assert flat(evidence) == [SAID[0], ("agent", "One moment."), ("book", BOOK, "ok"), SAID[1]]
+
+
+def test_what_a_history_repeats_is_told_with_each_call() -> None:
+    """A message is read once; what isn't read of it counts with each model call that was given it."""
+    asked = message("user", "A table, please.", {"type": "reasoning", "content": "hm"})
+    booked, sure = message("assistant", "Booked."), message("assistant", "Sure.")
+    evidence = only(
+        chat(1, [asked], [booked]),
+        chat(2, [asked, booked, message("user", "And parking?")], [sure], at=2),
+    )
+    assert flat(evidence) == SAID
+    assert [note.detail for note in evidence.model.notes] == ["a reasoning part is not read (2 times)"]
+    assert [turn.loc for turn in evidence.model.turns or ()] == ["src_0#$[0]"] * 2 + ["src_0#$[1]"] * 2
+
+
+def test_messages_that_differ_in_a_type_are_not_the_same() -> None:
+    """One and true are equal in Python, and no repetition of each other; nor are a number and its text."""
+    seats = (1, True, 1.5, "1.5")
+    spans = [
+        chat(n, [], [message("assistant", asks(None, "book", {"n": seat}))]) for n, seat in enumerate(seats)
+    ]
+    calls = only(*spans).model.calls or ()
+    assert [repr(call.args["n"]) for call in calls] == ["1", "True", "1.5", "'1.5'"]
+
+
+def test_attributes_stay_as_they_were_written() -> None:
+    """Messages in which parts stand as JSON text are read from a copy."""
+    content = json.dumps([text("A table, please.")])
+    attributes = {
+        "gen_ai.prompt": [{"role": "user", "content": content}],
+        "gen_ai.completion.0.content": "Booked.",
+    }
+    evidence = only(model_call(attributes))
+    assert flat(evidence) == SAID[:2]
+    (written,) = evidence.model.spans or ()
+    assert written.attrs == attributes

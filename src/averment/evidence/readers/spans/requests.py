@@ -35,10 +35,7 @@ def split(part: Part) -> list[Part]:
         for resource, scope, kind, record, loc in _records(request, notes):
             if kind == "spans":
                 spans.append(_span(record, loc, resource, scope, notes))
-            elif (
-                kind == "logs"
-                and (found := log_of(record, loc, resource, scope, notes)) is not None
-            ):
+            elif kind == "logs" and (found := log_of(record, loc, resource, scope, notes)) is not None:
                 logs.append(found)
             else:
                 unread += 1
@@ -51,11 +48,7 @@ def split(part: Part) -> list[Part]:
 
 def _requests(part: Part) -> Iterator[Part]:
     """The export requests that a file holds."""
-    items = (
-        [part.item(index) for index in range(len(part.value))]
-        if type(part.value) is list
-        else [part]
-    )
+    items = [part.item(index) for index in range(len(part.value))] if type(part.value) is list else [part]
     for item in items:
         if type(item.value) is not dict:
             continue
@@ -103,9 +96,7 @@ def _objects(
         if type(value) is dict:
             yield value, f"{loc}.{key}[{index}]"
         else:
-            notes.add(
-                "not_an_object", f"{loc}.{key}", "an item that is no object is not read"
-            )
+            notes.add("not_an_object", f"{loc}.{key}", "an item that is no object is not read")
 
 
 _TRACE_ID = ("traceId", "trace_id", "traceID")
@@ -114,8 +105,7 @@ _PARENT_ID = ("parentSpanId", "parent_span_id", "parentSpanID")
 _START = ("startTimeUnixNano", "start_time_unix_nano")
 _END = ("endTimeUnixNano", "end_time_unix_nano")
 _DROPPED = tuple(
-    (f"dropped{what}Count", f"dropped_{what.lower()}_count")
-    for what in ("Attributes", "Events", "Links")
+    (f"dropped{what}Count", f"dropped_{what.lower()}_count") for what in ("Attributes", "Events", "Links")
 )
 
 

@@ -57,9 +57,7 @@ def kind(record: SpanRecord) -> str | None:
     return None
 
 
-def messages(
-    record: SpanRecord, reader: Messages
-) -> tuple[list[Item] | None, list[Item] | None]:
+def messages(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, list[Item] | None]:
     """What the model was given and what it gave back; None for what is not shown."""
     attrs = record.attrs
     if f"{_ADK}llm_request" in attrs or f"{_ADK}llm_response" in attrs:
@@ -71,9 +69,7 @@ def messages(
     return _pydantic(record, reader)
 
 
-def _langfuse(
-    record: SpanRecord, reader: Messages
-) -> tuple[list[Item] | None, list[Item] | None]:
+def _langfuse(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, list[Item] | None]:
     found: list[list[Item] | None] = []
     for key, role in (("input", "user"), ("output", "assistant")):
         value = reader.decoded(record.attrs.get(f"{_LANGFUSE}{key}"), record.loc)
@@ -84,9 +80,7 @@ def _langfuse(
     return found[0], found[1]
 
 
-def _adk(
-    record: SpanRecord, reader: Messages
-) -> tuple[list[Item] | None, list[Item] | None]:
+def _adk(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, list[Item] | None]:
     request = reader.decoded(record.attrs.get(f"{_ADK}llm_request"), record.loc)
     response = reader.decoded(record.attrs.get(f"{_ADK}llm_response"), record.loc)
     given = gave = None
@@ -104,9 +98,7 @@ def _adk(
     return given, gave
 
 
-def _vercel(
-    record: SpanRecord, reader: Messages
-) -> tuple[list[Item] | None, list[Item] | None]:
+def _vercel(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, list[Item] | None]:
     attrs, loc = record.attrs, record.loc
     given = gave = None
     listed = reader.decoded(attrs.get("ai.prompt.messages"), loc)
@@ -114,17 +106,9 @@ def _vercel(
     if type(listed) is list:
         given = reader.items(listed, loc, "user")
     elif type(whole) is dict:
-        told = (
-            [{"role": "system", "content": whole["system"]}]
-            if whole.get("system")
-            else []
-        )
+        told = [{"role": "system", "content": whole["system"]}] if whole.get("system") else []
         prompt = whole.get("prompt")
-        said = (
-            list_of(whole)
-            or list_of(prompt)
-            or ([{"role": "user", "content": prompt}] if prompt else [])
-        )
+        said = list_of(whole) or list_of(prompt) or ([{"role": "user", "content": prompt}] if prompt else [])
         given = reader.items([*told, *said], loc, "user")
     for prefix in ("ai.response.", "ai.result."):
         text = attrs.get(f"{prefix}text") or attrs.get(f"{prefix}object")
@@ -135,26 +119,16 @@ def _vercel(
     return given, gave
 
 
-def _pydantic(
-    record: SpanRecord, reader: Messages
-) -> tuple[list[Item] | None, list[Item] | None]:
+def _pydantic(record: SpanRecord, reader: Messages) -> tuple[list[Item] | None, list[Item] | None]:
     """pydantic-ai's lists of messages: of the whole run on its span, or as events in an attribute of a model call's."""
     attrs, loc = record.attrs, record.loc
     for key in ("pydantic_ai.all_messages", "all_messages_events", "events"):
         listed = reader.decoded(attrs.get(key), loc)
         if type(listed) is list and all(type(each) is dict for each in listed):
-            choices = [
-                each for each in listed if each.get("event.name") == "gen_ai.choice"
-            ]
-            given = [
-                each for each in listed if each.get("event.name") != "gen_ai.choice"
-            ]
+            choices = [each for each in listed if each.get("event.name") == "gen_ai.choice"]
+            given = [each for each in listed if each.get("event.name") != "gen_ai.choice"]
             gave = reader.items(choices, loc, "assistant") if choices else None
-            if (
-                key == "events"
-                and not choices
-                and not any("role" in each for each in given)
-            ):
+            if key == "events" and not choices and not any("role" in each for each in given):
                 continue
             return reader.items(given, loc, "user"), gave
     return None, None
@@ -170,22 +144,12 @@ def tool(record: SpanRecord, _reader: Messages) -> dict[str, Any]:
         "result": first_of(attrs, _RESULTS),
     }
     if found["name"] is None and attrs.get("mcp.method.name") == "tools/call":
-        found["name"] = (
-            text_of(first_of(attrs, _MCP_NAMES))
-            or record.name.partition(" ")[2]
-            or None
-        )
-    if found["name"] is None and record.name.startswith(
-        ("execute_tool ", "running tool: ")
-    ):
+        found["name"] = text_of(first_of(attrs, _MCP_NAMES)) or record.name.partition(" ")[2] or None
+    if found["name"] is None and record.name.startswith(("execute_tool ", "running tool: ")):
         found["name"] = record.name.split(" ", 1)[1].removeprefix("tool: ")
     if found["name"] is None and attrs.get(f"{_LANGFUSE}type") == "tool":
         found["name"] = record.name or None
-    return {
-        key: value
-        for key, value in found.items()
-        if value is not None and value not in _WITHHELD
-    }
+    return {key: value for key, value in found.items() if value is not None and value not in _WITHHELD}
 
 
 _ARGUMENTS = (
