@@ -148,6 +148,8 @@ class Draft:
 
     def note_text(self, place: str, text: jsontext.Decoded) -> None:
         """Note what the reader of a JSON text found odd in it; `place` is where the text stands."""
+        if not text.duplicates and not text.non_finite:
+            return
         found = [
             ("duplicate_key", "the key stands twice; the last value counts", path) for path in text.duplicates
         ]

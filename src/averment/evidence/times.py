@@ -7,6 +7,7 @@ by arithmetic alone: the `datetime` of the standard library ends at microseconds
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 __all__ = ["HOUR", "MICROSECOND", "MILLISECOND", "MINUTE", "SECOND", "instant", "scaled"]
@@ -20,9 +21,11 @@ HOUR = 60 * MINUTE
 _LIMIT = 2**63
 _NUMBER = re.compile(r"[+-]?\d{1,20}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _ISO = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,12}))?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?",
+    r"(\d{4}-\d\d-\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,12}))?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?",
     re.ASCII | re.IGNORECASE,
 )
+_PLACES = {MICROSECOND: 3, MILLISECOND: 6, SECOND: 9}
+"""How many decimal places of a unit a nanosecond has."""
 _DAYS_BEFORE_MONTH = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
 _DAYS_BEFORE_1970 = 719_162
 
@@ -41,6 +44,11 @@ def scaled(value: Any, unit: int) -> int | None:
         value = repr(value)
     if not isinstance(value, str) or _NUMBER.fullmatch(value) is None:
         return None
+    whole, _, fraction = value.partition(".")
+    places = _PLACES.get(unit, 0) - len(fraction)
+    if fraction.isdecimal() and places >= 0:  # the usual case: no exponent, and nothing below the nanosecond
+        number = int(whole + fraction) * 10**places
+        return number if -_LIMIT <= number < _LIMIT else None
     from decimal import ROUND_HALF_EVEN, Context, Decimal
 
     exact = Context(prec=80)
@@ -56,22 +64,28 @@ def instant(text: Any) -> int | None:
     found = _ISO.fullmatch(text.strip()) if isinstance(text, str) and len(text) <= 64 else None
     if found is None:
         return None
-    year, month, day, hour, minute = (int(found[group]) for group in range(1, 6))
-    second = int(found[6] or 0)
-    is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    if not (year >= 1 and 1 <= month <= 12 and 1 <= day <= _days_in(month, is_leap=is_leap)):
-        return None
-    offset, fraction = _offset(found[8]), int((found[7] or "0").ljust(9, "0")[:9])
+    days = _days(found[1])
+    hour, minute, second = int(found[2]), int(found[3]), int(found[4] or 0)
+    offset, fraction = _offset(found[6]), int((found[5] or "0").ljust(9, "0")[:9])
     if minute > 59 or second > 60 or hour > 24 or (hour == 24 and (minute or second or fraction)):
         return None
-    if offset is None:
+    if offset is None or days is None:
         return None
-    before = year - 1
-    days = before * 365 + before // 4 - before // 100 + before // 400 - _DAYS_BEFORE_1970
-    days += _DAYS_BEFORE_MONTH[month - 1] + (is_leap and month > 2) + day - 1
     seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset
     number = seconds * SECOND + fraction
     return number if -_LIMIT <= number < _LIMIT else None
+
+
+@lru_cache(maxsize=1024)
+def _days(date: str) -> int | None:
+    """The days from 1970 to a date, `2026-12-01`; None for one that no calendar has. A file has few dates."""
+    year, month, day = int(date[:4]), int(date[5:7]), int(date[8:])
+    is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    if not (year >= 1 and 1 <= month <= 12 and 1 <= day <= _days_in(month, is_leap=is_leap)):
+        return None
+    before = year - 1
+    days = before * 365 + before // 4 - before // 100 + before // 400 - _DAYS_BEFORE_1970
+    return days + _DAYS_BEFORE_MONTH[month - 1] + (is_leap and month > 2) + day - 1
 
 
 def _days_in(month: int, *, is_leap: bool) -> int:
