@@ -509,7 +509,8 @@ def test_an_answer_can_say_that_a_call_went_well() -> None:
     ):
         model = steps(("ask", "a", {"n": 1}, "x"), ("answer", result, "x"), flags_failures=False)
         assert ((model.calls or ())[0].status, states(model, "errors")) == ("ok", ["present"])
-    for result in ({"ok": True, "error": "no"}, {"success": True, "status": "failed"}):
+    bad: tuple[dict[str, Any], ...] = ({"ok": True, "error": "no"}, {"success": True, "status": "failed"})
+    for result in bad:
         model = steps(("ask", "a", {"n": 1}, "x"), ("answer", result, "x"), flags_failures=False)
         assert ((model.calls or ())[0].status, states(model, "errors")) == ("error", ["present"])
 
@@ -521,3 +522,28 @@ def test_a_format_that_always_has_arguments_leaves_none_out() -> None:
     assert (codes(model), states(model, "arguments")) == ([], ["absent"])
     model = steps(("ask", "a", None, "x"), how_arguments="Switch it on.")
     assert model.coverage.arguments.how == "Switch it on."
+
+
+@pytest.mark.parametrize(
+    ("roles", "read"),
+    [
+        (("user", "virtual_assistant"), ["user", "unknown"]),
+        (("assistant", "Maria"), ["agent", "unknown"]),
+        (("Agent 1", "Agent 2"), ["unknown", "unknown"]),
+        (("user", "assistant", "supervisor"), ["user", "agent", "other"]),
+        (("user", "system"), ["user", "system"]),
+    ],
+)
+def test_a_role_that_nobody_knows_may_be_the_one_who_is_missing(
+    roles: tuple[str, ...], read: list[str]
+) -> None:
+    """Of the agent and the user; where both are known it is somebody else, and so is who says nothing."""
+
+    def tell(dialogue: Dialogue) -> None:
+        for role in roles:
+            dialogue.turn(role, "hi", "src_0#0")
+        dialogue.turn("prompt", "hi", "src_0#0", said=False)
+
+    model = told(tell)
+    assert [turn.role for turn in model.turns or ()] == [*read, "other"]
+    assert states(model, "speakers") == ["partial" if "unknown" in read else "absent"]

@@ -142,10 +142,11 @@ def test_hostile_values_are_read_or_refused() -> None:
 def test_a_part_of_an_unknown_kind_may_be_a_call(judge: Judge) -> None:
     """The API gets new kinds of parts; a file with one is read, and doesn't decide what it may hold."""
     absent = {"kind": "tool_call", "name": "find", "absent": True}
-    contents = [{"role": "user", "parts": [{"text": "hi"}]}, {"role": "model", "parts": [{"text": "hello"}]}]
-    tools = [{"functionDeclarations": []}]
+    parts: list[Any] = [{"text": "hello"}]
+    contents = [{"role": "user", "parts": [{"text": "hi"}]}, {"role": "model", "parts": parts}]
+    tools: list[Any] = [{"functionDeclarations": []}]
     assert judge(absent, read({"contents": contents, "tools": tools}))["status"] == "PASS"
-    contents[1]["parts"].insert(0, {"toolCall": {"name": "find"}})  # type: ignore[arg-type]
+    parts.insert(0, {"toolCall": {"name": "find"}})
     evidence = read({"contents": contents, "tools": tools})
     assert "unknown_type" in [note.code for note in evidence.model.notes]
     assert judge(absent, evidence)["status"] == "INCONCLUSIVE"

@@ -330,3 +330,12 @@ def test_audio_without_a_transcript_may_have_said_anything(judge: Judge) -> None
             judge({"kind": "phrase", "regex": "promise", "absent": True}, evidence)["status"]
             == "INCONCLUSIVE"
         )
+
+
+def test_an_agent_of_an_unknown_name_is_nobody_until_the_document_says_so(judge: Judge) -> None:
+    """What the agent did not say can't be told before it is known who that is."""
+    messages = [{"role": "user", "content": "hi"}, {"role": "chatbot", "content": "I promise."}]
+    evidence = read({"messages": messages, "tools": []})
+    result = judge({"kind": "phrase", "regex": "promise", "role": "agent", "absent": True}, evidence)
+    assert (result["status"], result["evidence_gap"]["channel"]) == ("INCONCLUSIVE", "speakers")
+    assert "roles" in result["evidence_gap"]["how"]

@@ -36,7 +36,13 @@ from averment.evidence.model import (
     Turn,
 )
 from averment.evidence.readers.calls import how_it_went, is_redacted, looks_structured, parsed
-from averment.evidence.readers.shortfalls import OF_CALLS, limit_redacted, limit_unknown
+from averment.evidence.readers.shortfalls import (
+    OF_CALLS,
+    identified,
+    limit_redacted,
+    limit_speakers,
+    limit_unknown,
+)
 from averment.evidence.readers.transcript import role_of
 from averment.text.jsonvalue import json_equal
 
@@ -281,7 +287,7 @@ class Dialogue:
             id_ = own_id(own, f"c_{index}", ids) or f"c_{index}"
             given = {key: value for key, value in call.fields.items() if value is not None}
             calls.append(ToolCall(id=id_, name=call.name, status=status, seq=call.seq, loc=call.loc, **given))
-        self._draft.turns = self._turns
+        self._draft.turns = turns = identified(self._turns)
         self._draft.calls = calls
         self._draft.cover("transcript", len(self._turns))
         for channel in OF_CALLS:
@@ -292,9 +298,7 @@ class Dialogue:
         limit_unknown(self._draft, calls, how_arguments=how_arguments)
         if self._is_redacted:
             limit_redacted(self._draft)
-        if any(turn.role == "unknown" for turn in self._turns):
-            reason = "the source labels speakers, and does not say who is the agent"
-            self._draft.limit("speakers", "partial", reason, _NAME_SPEAKERS)
+        limit_speakers(self._draft, turns)
         if self._is_ambiguous:
             reason = "the source does not tell which of several calls some answers belong to"
             for channel in ("executions", "results", "errors"):
@@ -424,7 +428,6 @@ _FAILURES = ("error", "timeout", "denied", "cancelled")
 _ANSWERED = "answered"
 """For now, the status of a call of which nothing says how it went."""
 
-_NAME_SPEAKERS = "Say in the document who is who, as with `roles: {agent: [speaker_0], caller: [speaker_1]}`."
 _RECORD_FAILURES = (
     "Record failures as spans (an OpenTelemetry export), or as `error` or `ok: false` in what a tool answers."
 )

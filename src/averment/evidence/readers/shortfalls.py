@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from averment.evidence.draft import Draft
-from averment.evidence.model import ToolCall
+from averment.evidence.model import ToolCall, Turn
 
 __all__ = [
     "NOT_TRANSCRIBED",
     "OF_CALLS",
     "UNKNOWN_TYPE",
+    "identified",
     "limit_redacted",
+    "limit_speakers",
     "limit_unknown",
 ]
 
@@ -50,11 +54,33 @@ def limit_unknown(draft: Draft, calls: Sequence[ToolCall], *, how_arguments: str
         draft.limit("transcript", "partial", reason, "Record the transcripts of audio in the source.")
 
 
+def identified(turns: Sequence[Turn]) -> Sequence[Turn]:
+    """The turns, with nobody in a role of their own where the agent or the user is not among those that are known.
+
+    `virtual_assistant`, `Agent 1` and `SPEAKER_00` may well be the one who is missing; a document can say who they are.
+    """
+    spoken = {turn.role for turn in turns if turn.said}
+    if "other" not in spoken or {"agent", "user"} <= spoken:
+        return turns
+    return [
+        msgspec.structs.replace(turn, role="unknown") if turn.said and turn.role == "other" else turn
+        for turn in turns
+    ]
+
+
+def limit_speakers(draft: Draft, turns: Sequence[Turn]) -> None:
+    """Say that the source does not tell who some speakers are."""
+    if any(turn.role == "unknown" for turn in turns):
+        reason = "the source labels speakers, and does not say who is the agent"
+        draft.limit("speakers", "partial", reason, _NAME_SPEAKERS)
+
+
 def limit_redacted(draft: Draft) -> None:
     """Say that texts were taken out of the transcript."""
     draft.limit("transcript", "redacted", "texts were redacted in the source", _UNMASK)
 
 
+_NAME_SPEAKERS = "Say in the document who is who, as with `roles: {agent: [speaker_0], caller: [speaker_1]}`."
 _RECORD_ARGUMENTS = "Export the calls with their arguments, in whatever made this file."
 _NAME_TOOLS = "Export the conversation from its beginning, with the names of the tools in it."
 _NEWER = "See the notes on `unknown_type`; a newer version of averment may know it."
