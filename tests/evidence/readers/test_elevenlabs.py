@@ -235,3 +235,23 @@ def test_a_result_without_its_value_may_be_any(judge: Judge) -> None:
     """As where it was removed."""
     result = judge({"kind": "tool_result", "name": "refund", "result": "done"}, tool(is_error=False))
     assert result["status"] == "INCONCLUSIVE"
+
+
+def test_a_call_that_was_made_was_made_without_a_result_too(judge: Judge) -> None:
+    """`tool_has_been_called` says so, as of a tool that expects no answer; how it went is not known."""
+    call = {
+        "request_id": "r",
+        "tool_name": "refund",
+        "params_as_json": '{"n": 1}',
+        "tool_has_been_called": True,
+    }
+    missing: tuple[Any, ...] = ([], None)
+    for results in missing:
+        evidence = of_items({"role": "agent", "message": "hi", "tool_calls": [call], "tool_results": results})
+        assert judge({"kind": "tool_call", "name": "refund", "args": {"n": 1}}, evidence)["status"] == "PASS"
+        assert (
+            judge({"kind": "tool_error", "name": "refund", "absent": True}, evidence)["status"]
+            == "INCONCLUSIVE"
+        )
+        asked = {"kind": "tool_result", "name": "refund", "result": "x"}
+        assert judge(asked, evidence)["status"] == "INCONCLUSIVE"

@@ -263,3 +263,11 @@ def test_a_chunk_of_langchains_is_the_agents() -> None:
     said = {"input": [{"type": "human", "content": "hi"}], "output": chunk}
     found = read({"id": "t", "observations": [observation("g", "GENERATION", **said)]})
     assert [(turn.role_raw, turn.role) for turn in found.turns or ()] == [("human", "user"), ("ai", "agent")]
+
+
+def test_a_tool_that_never_ended_did_not_go_well() -> None:
+    """An observation without an end and an output was begun; nobody knows how it went."""
+    begun = observation("x", "TOOL", input={"n": 1}, output=None, endTime=None)
+    found = read({"id": "t", "observations": [begun]})
+    assert [call.status for call in found.calls or ()] == ["executed"]
+    assert [found.coverage.executions.state, found.coverage.errors.state] == ["present", "partial"]

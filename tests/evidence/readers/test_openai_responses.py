@@ -214,3 +214,15 @@ def test_an_output_may_say_that_its_call_failed(judge: Judge) -> None:
     for output, status in (('{"error": "no"}', "FAIL"), ('{"ok": true}', "PASS"), ("done", "INCONCLUSIVE")):
         items = [ASKED, {"type": "function_call_output", "call_id": "c", "output": output}]
         assert judge(none, read(items))["status"] == status
+
+
+def test_a_line_of_an_unknown_type_leaves_a_codex_session_one() -> None:
+    """New versions write new kinds of lines; what such a line holds decides nothing."""
+    lines = [
+        {"timestamp": "2026-01-01T00:00:00Z", "type": "session_meta", "payload": {"id": "s"}},
+        {"timestamp": "2026-01-01T00:00:01Z", "type": "response_item", "payload": ASKED},
+        {"timestamp": "2026-01-01T00:00:02Z", "type": "robot_item", "payload": {"name": "pay"}},
+    ]
+    model = read(lines).model
+    assert (model.conversation_id, [call.name for call in model.calls or ()]) == ("s", ["refund"])
+    assert model.coverage.requests.state == "partial"

@@ -14,10 +14,12 @@ from averment.evidence.draft import Draft, Part, kind_of
 from averment.evidence.readers.dialogue import Dialogue
 from averment.evidence.readers.messages import Limits, finish, limit_history
 from averment.evidence.readers.response_items import Items
+from averment.evidence.readers.shortfalls import UNKNOWN_TYPE
 from averment.evidence.times import instant
 
 __all__ = ["is_session", "read"]
 
+_TRIED = 20
 _TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _INJECTED = ("<environment_context>", "<user_instructions>", "<permissions instructions>", "# AGENTS.md")
 _LIMITS = Limits(
@@ -29,13 +31,12 @@ _LIMITS = Limits(
 
 def is_session(value: list[Any]) -> bool:
     """Whether these are the lines of a rollout."""
-    return bool(value) and all(
-        isinstance(line, dict)
-        and isinstance(line.get("type"), str)
-        and line["type"] in _TYPES
-        and "payload" in line
-        for line in value[:20]
-    )
+    tried = value[:_TRIED]
+    if not all(
+        isinstance(line, dict) and isinstance(line.get("type"), str) and "payload" in line for line in tried
+    ):
+        return False
+    return sum(line["type"] in _TYPES for line in tried) * 2 > len(tried)
 
 
 def read(part: Part, dialogue: Dialogue, draft: Draft) -> None:
@@ -61,6 +62,8 @@ def read(part: Part, dialogue: Dialogue, draft: Draft) -> None:
             read_count += 1
         else:
             items.refers = items.refers or kind == "compacted"
+            if kind not in _TYPES:
+                draft.note(UNKNOWN_TYPE, loc, "a line is of a type that is not known, so it is left out")
             draft.drop("an event beside the items", loc)
     finish(dialogue, draft, _LIMITS, shows_tools=True, flags_some=True)
     if items.refers:

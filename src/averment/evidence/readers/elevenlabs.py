@@ -95,6 +95,7 @@ class _Conversation:
         self._draft = draft
         self._call = VoiceCall(part, draft)
         self._dialogue = self._call.dialogue
+        self._called: set[str] = set()
         self._lists: dict[str, list[bool]] = {"tool_calls": [], "tool_results": []}
 
     def read(self) -> None:
@@ -118,6 +119,7 @@ class _Conversation:
             how_failures=_WITH_TOOLS,
             how_arguments=_WITH_TOOLS,
         )
+        self._execute()
         self._events(metadata, loc)
         self._limit(value, metadata, has_transcript=key is not None)
 
@@ -155,6 +157,8 @@ class _Conversation:
 
     def _request(self, call: dict[str, Any], loc: str) -> None:
         self._draft.drop_rest(call, _REQUEST_KEYS, loc)
+        if call.get("tool_has_been_called") is True:
+            self._called.add(loc)
         self._dialogue.request(
             call.get("tool_name"),
             call.get("params_as_json"),
@@ -181,6 +185,27 @@ class _Conversation:
             state="absent" if value is None and not failed else "recorded",
             latency_ms=_milliseconds(result.get("tool_latency_secs")),
         )
+
+    def _execute(self) -> None:
+        """A call that is said to have been made was made, also where no result of it is there."""
+        calls = list(self._draft.calls or ())
+        silent = [
+            index
+            for index, call in enumerate(calls)
+            if call.status in ("unanswered", "requested") and call.loc in self._called
+        ]
+        for index in silent:
+            calls[index] = msgspec.structs.replace(calls[index], status="executed", result_state="absent")
+        self._draft.calls = calls
+        if not silent:
+            return
+        if (
+            self._draft.coverage["executions"].state == "absent"
+        ):  # no answer to any, and yet something was made
+            self._draft.cover("executions", len(calls))
+        reason = "of some calls that were made there is no result"
+        for channel in ("results", "errors"):
+            self._draft.limit(channel, "partial", reason, _WITH_TOOLS)
 
     def _events(self, metadata: dict[str, Any], loc: str) -> None:
         """Handoffs, which are calls of the platform's own tools that went well, and the end of the call."""

@@ -50,6 +50,7 @@ class Execution(msgspec.Struct, kw_only=True):
         end_ns: when it ended.
         loc: where it stands.
         is_sure: whether this is surely a tool's; else it counts only where a request belongs to it.
+        is_over: whether the source says that it ended.
         shows_result: whether the source has a place for the result and something in it, be it nothing.
     """
 
@@ -63,6 +64,7 @@ class Execution(msgspec.Struct, kw_only=True):
     end_ns: int | None = None
     loc: str
     is_sure: bool = True
+    is_over: bool = True
     shows_result: bool = True
 
 
@@ -296,6 +298,7 @@ def _answer(dialogue: Dialogue, each: Execution, own: Any) -> None:
         own=own,
         failed=each.failed,
         error=each.error,
+        status=None if each.is_over else "executed",
         state="recorded" if each.shows_result else "absent",
         start_ns=each.start_ns,
         end_ns=each.end_ns,

@@ -7,8 +7,8 @@ is a failure. `dotted_order` orders runs that have no start. Times are ISO texts
 milliseconds as the SDK for JavaScript sends them.
 
 Known gaps: only what a model said has times, those of its call. A run that was posted and never patched has no end:
-its call is asked for and unanswered. Feedback, attachments, events, usage and the serialized object are not read.
-Tool inputs that are printed Python objects are read as what they mean.
+its call was begun, and nobody knows how it went. Feedback, attachments, events, usage and the serialized object are not
+read. Tool inputs that are printed Python objects are read as what they mean.
 """
 
 from __future__ import annotations

@@ -196,6 +196,7 @@ class _Trace:
             end_ns=run.end_ns,
             loc=run.loc,
             is_sure=run.kind == "tool",
+            is_over=run.end_ns is not None or run.output is not None or failed,
             shows_result=run.output is not None or failed,
         )
 
@@ -248,6 +249,8 @@ class _Trace:
             draft.note("parent_missing", missing[0].loc, "a run belongs to one that the export does not hold")
         if missing or not self._is_whole:
             self._bound(("transcript", *_CALLS), "partial", "the export does not hold all runs of the trace")
+        if any(call.status == "executed" for call in draft.calls or ()):
+            self._bound(("errors",), "partial", "nothing says of some runs of tools how they ended")
         if any(call.result_state == "absent" for call in draft.calls or ()):
             self._bound(("results",), "partial", "some runs of tools are recorded without their output")
         if not draft.turns:
