@@ -26,6 +26,9 @@ _METADATA = ("id", "input_token_count", "output_token_count", "latency")
 _ROW_KEYS = frozenset({"result", *_METADATA})
 _QUESTIONS = "the questions of the user stand in another file"
 _HOW_QUESTIONS = "Give the messages of the run, or the transcript: `--transcript FILE`."
+_HOW_ARGUMENTS = (
+    "Have the model name the arguments of its calls, and look at the notes for what can't be read."
+)
 _ANSWERS = "the file has what the model asked for, and no answer of a tool"
 _HOW_ANSWERS = "Add the trace of tool calls: `--trace FILE`."
 
@@ -53,7 +56,7 @@ def read(part: Part, draft: Draft) -> None:
     draft.drop_rest(row, _ROW_KEYS, part.loc())
     dialogue = Dialogue(draft, part)
     unread = _read_result(part.at("result"), dialogue, draft)
-    dialogue.finish(records_answers=False)
+    dialogue.finish(records_answers=False, writes_arguments=True, how_arguments=_HOW_ARGUMENTS)
     draft.limit("transcript", "partial", _QUESTIONS, _HOW_QUESTIONS)
     for channel in ("executions", "results", "errors"):
         draft.limit(channel, "absent", _ANSWERS, _HOW_ANSWERS)

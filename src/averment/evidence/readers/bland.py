@@ -57,7 +57,7 @@ _FACTS = (
 )
 _KNOWN = frozenset({*_FACTS, "call_id", "c_id", "transcripts", "concatenated_transcript"})
 _TURN_KEYS = frozenset({"id", "user", "text", "created_at"})
-_ROLES: dict[str, Role] = {"robot": "agent", "agent-action": "other"}
+_ROLES: dict[str, Role] = {"agent-action": "other"}
 _ENDED_BY = {"ASSISTANT": "agent", "USER": "caller"}
 
 _ELSEWHERE = (

@@ -45,6 +45,7 @@ _SAMPLE_KEYS = frozenset(
 _MESSAGE_KEYS = frozenset({"id", "role", "content", "tool_calls", "tool_call_id", "function", "error"})
 _CALL_KEYS = frozenset({"id", "function", "arguments", "parse_error", "type"})
 _STATUSES: dict[str, ToolCallStatus] = {"timeout": "timeout", "approval": "denied"}
+_HOW_ARGUMENTS = "Look at the `parse_error` of the call: the model wrote no arguments that can be read."
 _HOW_MESSAGES = "Give the log itself, of which every sample has `messages` (`inspect log dump`)."
 
 
@@ -177,7 +178,7 @@ class _Reader:
                 found = kind_of(message)
                 self._draft.note("message_not_object", loc, f"a message is {found}, and is not read")
         self._read_others(len(self._events))
-        self._dialogue.finish(records_answers=True, writes_arguments=True)
+        self._dialogue.finish(records_answers=True, writes_arguments=True, how_arguments=_HOW_ARGUMENTS)
         if type(messages) is not list:
             self._draft.turns = None
             reason = "the sample has events and no `messages`"

@@ -35,6 +35,7 @@ __all__ = ["LIMITS", "assembled", "converse", "fits", "is_chat", "read", "reply"
 
 LIMITS = Limits(
     tools="Log the request with its `tools`, and the messages with their `tool_calls` and `tool` messages.",
+    arguments="Log the `tool_calls` as they are, with `function.arguments`.",
     failures="Chat messages can't flag a failed call: add the trace of the tools, or have them answer with JSON.",
 )
 

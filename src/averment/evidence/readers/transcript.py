@@ -31,7 +31,7 @@ _MAX_NAMED = 50
 """How many different keys the notes name; the rest are counted."""
 
 _ROLES: dict[str, Role] = {
-    **dict.fromkeys(("agent", "assistant", "bot", "ai", "model"), "agent"),
+    **dict.fromkeys(("agent", "assistant", "bot", "ai", "model", "robot"), "agent"),
     **dict.fromkeys(("user", "caller", "customer", "human"), "user"),
     **dict.fromkeys(("system", "developer"), "system"),
     **dict.fromkeys(("tool", "function"), "tool"),
