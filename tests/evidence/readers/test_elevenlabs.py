@@ -255,3 +255,10 @@ def test_a_call_that_was_made_was_made_without_a_result_too(judge: Judge) -> Non
         )
         asked = {"kind": "tool_result", "name": "refund", "result": "x"}
         assert judge(asked, evidence)["status"] == "INCONCLUSIVE"
+
+
+def test_an_empty_transcript_of_a_call_that_lasted_was_not_kept() -> None:
+    """As with zero retention; a call of no length has nothing to keep."""
+    for seconds, state in ((40, "redacted"), (0, "empty"), (None, "empty")):
+        model = of_items(metadata={"call_duration_secs": seconds}).model
+        assert model.coverage.transcript.state == state

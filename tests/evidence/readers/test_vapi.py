@@ -354,3 +354,12 @@ def test_a_message_of_an_unknown_role_may_be_a_call(judge: Judge) -> None:
     assert judge(absent, report("customer-ended-call"))["status"] == "PASS"
     other = report("customer-ended-call", {"role": "robot_step", "name": "refund", "secondsFromStart": 2.0})
     assert judge(absent, other)["status"] == "INCONCLUSIVE"
+
+
+def test_a_call_that_took_place_and_has_no_messages_is_redacted(judge: Judge) -> None:
+    """As in HIPAA mode; one that nobody took has none to tell."""
+    for reason, status in (("customer-ended-call", "INCONCLUSIVE"), ("customer-did-not-answer", "PASS")):
+        message = {"type": "end-of-call-report", "endedReason": reason, "artifact": {"messages": []}}
+        evidence = read({"message": message})
+        assert judge({"kind": "phrase", "regex": "promise", "absent": True}, evidence)["status"] == status
+        assert judge({"kind": "tool_call", "name": "refund", "absent": True}, evidence)["status"] == status

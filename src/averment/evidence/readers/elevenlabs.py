@@ -238,6 +238,10 @@ class _Conversation:
         if unanswered and not all(self._lists["tool_results"]):
             reason = "in some turns `tool_results` is null, which says that results were not recorded"
             limit(TOOLS[1:], "partial", reason, _WITH_TOOLS)
+        lasted: Any = metadata.get("call_duration_secs")
+        if has_transcript and not self._call.records and type(lasted) in (int, float) and lasted > 0:
+            reason = "a call took place, and its transcript is empty"
+            limit(("transcript",), "redacted", reason, _KEEP)
         if not has_transcript:
             draft.turns = None
             limit(("transcript",), "absent", "the conversation has no transcript", _AFTER_END)

@@ -9,7 +9,7 @@ of the call; transfers and changes of the assistant are handoffs, a request for 
 The webhooks of one call are read as one conversation: the messages of its end-of-call report, or else the latest that
 a webhook has, and what only the others tell. Before its end, nothing can be said about what did not happen.
 
-Known gaps: keys that the caller presses are not recorded, nor whether a tool failed, unless its result says `error`.
+Known gaps: keys that the caller presses are not recorded, nor whether a tool failed, unless its result says so.
 `messagesOpenAIFormatted`, `transcript` and `conversation` repeat the messages and are not read.
 """
 
@@ -60,6 +60,7 @@ _ANSWER_KEYS = _TURN_KEYS | {"toolCallId", "tool_call_id", "name", "result", "er
 _UTTERANCE_KEYS = frozenset({"type", "role", "transcript", "transcriptType", "call", "timestamp", "artifact"})
 
 _AT_END = "Keep the end-of-call-report webhook, or export the call after its end: GET /call/{id}."
+_KEEP = "Let Vapi keep messages: no HIPAA mode, and an `artifactPlan` that has the transcript."
 _SAY_ERROR = "Have the tools say in their results whether they failed, as `ok` or `error` of an object."
 
 
@@ -160,6 +161,8 @@ class _Call:
         self._has_messages = False
         self._is_over = False
         self._is_bare = False
+        self._is_ended_by_somebody = False
+        self._events = 0
 
     def read_messages(self, part: Part) -> None:
         """A list of messages alone."""
@@ -180,6 +183,7 @@ class _Call:
 
     def read_events(self, events: list[Part]) -> None:
         """The webhooks of a call, in the order in which they came."""
+        self._events = len(events)
         self._call.records += len(events)
         self._call.read += len(events)
         main = self._main(events)
@@ -400,6 +404,7 @@ class _Call:
         reason = next((found for value in values if (found := text_in(value, "endedReason"))), None)
         if reason is not None:
             self._is_over = True
+            self._is_ended_by_somebody = _ended_by(reason) is not None
             if reason in _FORWARDED and not self._call.happened("handoff"):
                 self._call.event("handoff", loc)  # to whom is told by none of the lists
             self._call.event("call_ended", loc, reason=reason, by=_ended_by(reason))
@@ -429,6 +434,9 @@ class _Call:
                 # What ended the call is in evidence all the same, and `absent` would say that nothing is.
                 state: CoverageState = "absent" if draft.spans is None else "partial"
                 limit(("executions",), state, "the webhook or call has no messages", _AT_END)
+        if self._has_messages and self._call.records == self._events and self._is_ended_by_somebody:
+            reason = "a call took place, and its list of messages is empty"
+            limit(("transcript", *TOOLS, "handoff"), "redacted", reason, _KEEP)
         if not self._is_over:
             reason = "this is what was known before the call ended"
             limit(("transcript", *TOOLS, "handoff"), "partial", reason, _AT_END)
