@@ -6,6 +6,7 @@ ADK's models are written out in either spelling: as Python's own names, or as it
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from msgspec import UNSET
@@ -156,6 +157,7 @@ def of(item: Any, *keys: str) -> Any:
     return None
 
 
+@lru_cache(maxsize=512)
 def _camel(key: str) -> str:
     first, *rest = key.split("_")
     return first + "".join(word.capitalize() for word in rest)
@@ -166,6 +168,7 @@ def key_of(item: Any, key: str) -> str:
     return _camel(key) if isinstance(item, dict) and item.get(key) is None and _camel(key) in item else key
 
 
+@lru_cache(maxsize=512)
 def snake(key: str) -> str:
     """A camelCase key in snake_case."""
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in key)
