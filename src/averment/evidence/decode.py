@@ -31,7 +31,8 @@ _SUBTITLES = (
     rb"|\d:\d\d:\d\d\.\d{3},\d:\d\d:\d\d\.\d{3}[ \t]*\r?\n)"
 )
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)  # UTF-32 LE begins as UTF-16 LE does
-_CONVERT = "Check the file; what is no JSON in UTF-8 must be converted to a conversation record first."
+_EXPECTED = "JSON or JSON Lines, WebVTT, SRT or SBV subtitles, or a YAML cassette"
+_MEND = "Check the file at that place, or see `averment evidence formats` for what is read."
 
 
 class Decoded(msgspec.Struct, frozen=True):
@@ -80,9 +81,7 @@ def decode(data: bytes, name: str | None) -> Decoded:
         )
     if not data.strip():
         raise EvidenceError(
-            Problem(
-                code="empty_input", message="there is nothing to read", file=name, expected="JSON or JSONL"
-            )
+            Problem(code="empty_input", message="there is nothing to read", file=name, expected=_EXPECTED)
         )
     try:
         text = jsontext.decode(data)
@@ -219,6 +218,6 @@ def _json_problem(problem: jsontext.JSONProblem, name: str | None, line: int | N
         file=name,
         line=line,
         column=problem.column,
-        expected="JSON or JSONL",
-        mend=_CONVERT if problem.code in {"json_syntax", "invalid_encoding"} else None,
+        expected=_EXPECTED,
+        mend=_MEND if problem.code in {"json_syntax", "invalid_encoding"} else None,
     )
