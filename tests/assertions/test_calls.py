@@ -64,7 +64,7 @@ def test_the_reading_holds_for_every_part_of_a_tool_call(judge: Fixture, mixed: 
     assert len(judge(guard, mixed)["tool_calls"]) == 4
     assert len(judge({**guard, "reading": "any"}, mixed)["tool_calls"]) == 8
     order = {"kind": "tool_call", "require_order": ["t"] * 5}
-    assert judge(order, mixed)["status"] == "FAIL"
+    assert judge(order, mixed)["code"] == "call_unanswered", "one more may have been executed"
     assert judge({**order, "reading": "any"}, mixed)["status"] == "PASS"
 
 

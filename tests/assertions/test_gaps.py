@@ -133,3 +133,44 @@ def test_what_a_role_did_not_say_is_unknown_while_a_speaker_is(
     assert result["status"] == status
     if status == "INCONCLUSIVE":
         assert (result["code"], result["evidence_gap"]["channel"]) == ("speakers_unknown", "speakers")
+
+
+# A call that was asked for and never answered may have been executed all the same.
+
+ASKED = [
+    {"type": "tool_call", "name": "refund", "arguments": {"amount": 42}},
+    {"type": "tool_call", "name": "look_up", "arguments": {}},
+]
+
+
+@pytest.mark.parametrize(
+    ("asked", "status"),
+    [
+        ({"kind": "tool_call", "name": "refund"}, "INCONCLUSIVE"),
+        ({"kind": "tool_call", "name": "refund", "absent": True}, "INCONCLUSIVE"),
+        ({"kind": "tool_call", "name": "refund", "reading": "requested"}, "PASS"),
+        ({"kind": "tool_call", "name": "look_up"}, "PASS"),
+        ({"kind": "tool_call", "name": "other"}, "FAIL"),
+        ({"kind": "tool_call", "name": "other", "absent": True}, "PASS"),
+        ({"kind": "tool_call", "never_before": {"tool": "refund", "until": "look_up"}}, "INCONCLUSIVE"),
+        ({"kind": "tool_call", "never_before": {"tool": "look_up", "until": "refund"}}, "INCONCLUSIVE"),
+        ({"kind": "tool_call", "never_before": {"tool": "look_up", "until": "other"}}, "FAIL"),
+        ({"kind": "tool_call", "require_order": ["look_up", "refund"]}, "INCONCLUSIVE"),
+        ({"kind": "count", "tool": "refund", "count": 0}, "INCONCLUSIVE"),
+        ({"kind": "sequence", "steps": [{"tool": "refund"}]}, "INCONCLUSIVE"),
+        ({"kind": "outcome", "any_of": [{"tool_called": "refund"}]}, "INCONCLUSIVE"),
+        ({"kind": "tool_error", "name": "refund", "absent": True}, "INCONCLUSIVE"),
+        ({"kind": "tool_result", "name": "refund", "result": 1}, "INCONCLUSIVE"),
+        ({"kind": "claim", "says": "hello", "tool": "refund"}, "INCONCLUSIVE"),
+    ],
+)
+def test_an_unanswered_call_leaves_open_what_rests_on_its_tool(
+    judge: Fixture, gapped: Fixture, asked: dict[str, Any], status: str
+) -> None:
+    """Only what rests on that tool's executions is open, and only where executions are what counts."""
+    evidence = gapped({}, [{"status": "unanswered"}], trace=ASKED, transcript=EVIDENCE["transcript"])
+    result = judge(asked, evidence)
+    assert result["status"] == status
+    if status == "INCONCLUSIVE":
+        assert result["code"] == "call_unanswered"
+        assert "never answered" in result["reason"]

@@ -102,6 +102,10 @@ EARNED: dict[str, tuple[list[dict[str, Any]], dict[str, Any]]] = {
         [phrase("x", role="agent")],
         {"gaps": {"speakers": "partial"}, "transcript": [{"text": "hello"}]},
     ),
+    "call_unanswered": (
+        [tool_call(name="t")],
+        {"gaps": {}, "calls": [{"status": "unanswered"}], "trace": ONE},
+    ),
     "arguments_not_recorded": (
         [tool_call(name="t", args={"a": 1})],
         {"gaps": {}, "calls": [HIDDEN_ARGS], "trace": ONE},

@@ -107,6 +107,7 @@ class Finding(msgspec.Struct, frozen=True, gc=False):
         spans: indexes of further spans it rests on.
         details: fields of the kind, in the order in which the envelope shows them.
         absence_of: the channel whose completeness the verdict needs: it says that something is *not* there.
+        absent_tools: of which tools no execution may be missing; None for all that the assertion rests on.
         gap: the missing evidence, for INCONCLUSIVE.
     """
 
@@ -119,6 +120,7 @@ class Finding(msgspec.Struct, frozen=True, gc=False):
     spans: Sequence[int] = ()
     details: Mapping[str, Any] = {}
     absence_of: Channel | None = None
+    absent_tools: tuple[str, ...] | None = None
     gap: Gap | None = None
 
 
@@ -223,6 +225,10 @@ class Assertion(
         Examples | UnsetType,
         Meta(description="Conversations that it must pass and fail on, tried by `averment check`."),
     ] = UNSET
+
+    def tools(self) -> Iterable[str]:
+        """The tools whose executions the verdict rests on, by name; none where requests count as well."""
+        return ()
 
     def premises(self) -> tuple[str, ...]:
         """The ids in `when`, in the order written."""

@@ -167,6 +167,10 @@ assertions:
         """What is said."""
         yield PatternUse(("says",), self.says, ignore_case=True)
 
+    def tools(self) -> Iterable[str]:
+        """The one tool."""
+        return (self.tool,)
+
     def compile(self, resolver: Resolver) -> Check:
         """The check, for the pattern, the expected values and the bindings."""
         pattern = resolver.pattern(self.says, ignore_case=True)

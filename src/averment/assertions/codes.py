@@ -47,6 +47,10 @@ class Code(enum.StrEnum):
         "speakers_unknown",
         "The source labels speakers without saying who is who, and the verdict rests on a role.",
     )
+    CALL_UNANSWERED = (
+        "call_unanswered",
+        "A call that matters was asked for and never answered, so whether it was executed is not known.",
+    )
     ARGUMENTS_NOT_RECORDED = (
         "arguments_not_recorded",
         "The source does not show the arguments of a call that matters.",

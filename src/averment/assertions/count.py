@@ -141,6 +141,10 @@ assertions:
         if self.phrase is not UNSET:
             yield PatternUse(("phrase",), self.phrase, ignore_case=not self.case_sensitive)
 
+    def tools(self) -> Iterable[str]:
+        """The tool whose calls are counted, if that is what is."""
+        return (self.tool,) if self.tool is not UNSET and self.reading == "executed" else ()
+
     def compile(self, resolver: Resolver) -> Check:
         """The check, for what is counted."""
         channel, counter, what = self._counter(resolver)

@@ -6,7 +6,7 @@ what it shows, and never that something is not there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -15,7 +15,7 @@ from averment.assertions.base import Channel, Finding, Gap, Status, inconclusive
 from averment.assertions.codes import Code
 from averment.evidence.view import View
 
-__all__ = ["absent_finding", "weighed"]
+__all__ = ["absent_finding", "may_lack", "weighed"]
 
 _ABSENT: Mapping[str, tuple[Code, str, str]] = {
     "transcript": (
@@ -83,22 +83,52 @@ def absent_finding(view: View, channel: Channel, details: Mapping[str, Any] | No
     )
 
 
-def weighed(view: View, finding: Finding, *, asks_role: bool = False) -> Finding:
+def may_lack(view: View, channel: Channel) -> bool:
+    """Whether something may have happened that the channel does not show; `weighed` knows what that leaves open."""
+    return view.is_incomplete(channel) or (channel == "executions" and bool(view.unanswered))
+
+
+def weighed(
+    view: View, finding: Finding, *, asks_role: bool = False, tools: frozenset[str] = frozenset()
+) -> Finding:
     """The finding, or INCONCLUSIVE when it rests on something not being in evidence that is incomplete.
 
     Args:
         view: the evidence.
         finding: what the check found.
         asks_role: whether the check looked at what somebody in a role said, and not at what was said.
+        tools: the tools whose executions it rests on.
     """
     channel = finding.absence_of
     if channel is None or finding.status is Status.INCONCLUSIVE:
         return finding
     if channel == "transcript" and asks_role and view.has_unknown_speakers:
         return _incomplete(view, finding, "speakers", Code.SPEAKERS_UNKNOWN, "speaker")
+    if finding.absent_tools is not None:
+        tools = tools.intersection(finding.absent_tools)
+    if channel == "executions" and not view.unanswered.isdisjoint(tools):
+        return _unanswered(view, finding, sorted(view.unanswered & tools))
     if not view.is_incomplete(channel):
         return finding
     return _incomplete(view, finding, channel, Code.CHANNEL_TRUNCATED, _ABSENT[channel][1])
+
+
+def _unanswered(view: View, finding: Finding, tools: Sequence[str]) -> Finding:
+    calls = [call for call in view.calls if call.status == "unanswered" and call.name in tools]
+    verdict = finding.status.value
+    how = "Record the tool's answer, or count what was asked for with `reading: requested`."
+    return msgspec.structs.replace(
+        finding,
+        status=Status.INCONCLUSIVE,
+        code=Code.CALL_UNANSWERED,
+        reason=lambda: (
+            f"{', '.join(f'`{name}`' for name in tools[:5])} was asked for and never answered, so it may have been "
+            f"executed all the same; {verdict} would rest on its not being. {how}"
+        ),
+        public="a call was never answered",
+        calls=calls[:20],
+        gap=Gap("executions", "partial", how),
+    )
 
 
 def _incomplete(

@@ -24,7 +24,7 @@ from averment.assertions.base import (
 )
 from averment.assertions.calls import executed
 from averment.assertions.codes import Code
-from averment.assertions.gaps import absent_finding
+from averment.assertions.gaps import absent_finding, may_lack
 from averment.evidence import model
 from averment.evidence.view import View
 from averment.policies import PolicyShelf
@@ -126,6 +126,11 @@ assertions:
             if condition.phrase is not UNSET:
                 yield PatternUse((*path, "phrase"), condition.phrase, ignore_case=True)
 
+    def tools(self) -> Iterable[str]:
+        """The tools of the conditions."""
+        conditions = [*(self.all_of or ()), *(self.any_of or ())]
+        return [each.tool_called for each in conditions if each.tool_called is not UNSET]
+
     def compile(self, resolver: Resolver) -> Check:
         """The check, for the conditions in the order written."""
         every = [_test(condition, resolver) for condition in self.all_of or ()]
@@ -147,10 +152,9 @@ assertions:
             if holds(met):
                 return passed(turns=turns, calls=calls, details=details)
             unmet = [test for test, is_met in zip(tests, met, strict=True) if not is_met]
-            rests = next((channel for _, channel, _ in unmet if view.is_incomplete(channel)), None)
+            rests = next((channel for _, channel, _ in unmet if may_lack(view, channel)), None)
             possible = [
-                is_met or view.is_incomplete(channel)
-                for (_, channel, _), is_met in zip(tests, met, strict=True)
+                is_met or may_lack(view, channel) for (_, channel, _), is_met in zip(tests, met, strict=True)
             ]
             return failed(
                 Code.OUTCOME_NOT_MET,

@@ -32,7 +32,7 @@ from averment.assertions.calls import (
     match_arguments,
 )
 from averment.assertions.codes import Code
-from averment.assertions.gaps import absent_finding
+from averment.assertions.gaps import absent_finding, may_lack
 from averment.assertions.http import HttpExchange
 from averment.assertions.placing import Placing, Requirement, in_any_order, in_order
 from averment.evidence.model import ToolCall
@@ -150,6 +150,10 @@ assertions:
         for index, step in enumerate(self.steps):
             if step.phrase is not UNSET:
                 yield PatternUse(("steps", index, "phrase"), step.phrase, ignore_case=True)
+
+    def tools(self) -> abc.Iterable[str]:
+        """The tools of the steps."""
+        return [step.tool for step in self.steps if step.tool is not UNSET and self.reading == "executed"]
 
     def compile(self, resolver: Resolver) -> Check:
         """The check, for the steps in the order written."""
@@ -276,7 +280,8 @@ def _channel(step: Step) -> Channel:
 
 
 def _incomplete(view: View, channels: abc.Iterable[Channel]) -> Channel | None:
-    return next((channel for channel in channels if view.is_incomplete(channel)), None)
+    """The first of the channels that may lack something that happened."""
+    return next((channel for channel in channels if may_lack(view, channel)), None)
 
 
 def _grounds(placing: Placing) -> dict[str, Any]:

@@ -137,6 +137,17 @@ assertions:
         yield from bounds_mistakes(self.count)
         yield from expected_mistakes(given)
 
+    def tools(self) -> Iterable[str]:
+        """Every tool that is named."""
+        if self.reading != "executed":
+            return
+        if self.name is not UNSET:
+            yield self.name
+        if self.require_order is not UNSET:
+            yield from self.require_order
+        if self.never_before is not UNSET:
+            yield from (self.never_before.tool, self.never_before.until)
+
     def compile(self, resolver: Resolver) -> Check:  # noqa: ARG002 - tool calls resolve nothing
         """The check: one part for each of the three things that can be asked, all of which must hold."""
         parts: list[Callable[[View], Finding]] = []
@@ -164,7 +175,9 @@ assertions:
             found = matched.matching
             least, most = len(found), len(found) + len(matched.unknown)
             if low <= least and most <= high:
-                return passed(calls=found, absence_of=None if high == MANY else "executions")
+                return passed(
+                    calls=found, absence_of=None if high == MANY else "executions", absent_tools=(name,)
+                )
             if matched.code is not None and least <= high and most >= low:
                 return inconclusive(
                     matched.code,
@@ -195,6 +208,7 @@ assertions:
                     public,
                     calls=found,
                     absence_of=None if least > high else "executions",
+                    absent_tools=(name,),
                 )
             miss = nearest_miss(matcher, matched.mismatching)
             return failed(
@@ -206,6 +220,7 @@ assertions:
                 public,
                 details={"nearest_miss": miss} if miss else {},
                 absence_of="executions",
+                absent_tools=(name,),
             )
 
         return check
@@ -240,6 +255,7 @@ assertions:
                 "tools are not called in the required order",
                 calls=found,
                 absence_of="executions",
+                absent_tools=(missing,),
             )
 
         return check
@@ -255,7 +271,7 @@ assertions:
                     offenders.append(call)
             until = any(call.name == rule.until for call in calls)
             if not offenders:
-                return passed(absence_of="executions")
+                return passed(absence_of="executions", absent_tools=(rule.tool,))
             return failed(
                 Code.TOO_EARLY,
                 lambda: (
@@ -265,6 +281,7 @@ assertions:
                 "a tool is called before the call that must precede it",
                 calls=offenders,
                 absence_of="executions",
+                absent_tools=(rule.until,),
             )
 
         return check
@@ -283,8 +300,15 @@ def _all_hold(findings: Sequence[Finding]) -> Finding:
         deciding = [finding for finding in findings if finding.status is status]
         if deciding:
             return _joined(deciding, calls)
-    rests = next((finding.absence_of for finding in findings if finding.absence_of), None)
-    return passed(calls=calls, absence_of=rests)
+    resting = [finding for finding in findings if finding.absence_of]
+    channel = resting[0].absence_of if resting else None
+    return passed(calls=calls, absence_of=channel, absent_tools=_absent_tools(resting))
+
+
+def _absent_tools(findings: Sequence[Finding]) -> tuple[str, ...] | None:
+    if any(finding.absent_tools is None for finding in findings):
+        return None
+    return tuple(name for finding in findings for name in finding.absent_tools or ())
 
 
 def _joined(deciding: Sequence[Finding], calls: Sequence[model.ToolCall]) -> Finding:
@@ -299,5 +323,6 @@ def _joined(deciding: Sequence[Finding], calls: Sequence[model.ToolCall]) -> Fin
         details={key: value for finding in deciding for key, value in finding.details.items()},
         # A part that fails by what is there decides, whatever else may be missing.
         absence_of=None if any(finding.absence_of is None for finding in deciding) else first.absence_of,
+        absent_tools=_absent_tools(deciding),
         gap=first.gap,
     )

@@ -90,6 +90,10 @@ assertions:
         if self.error_matches is not UNSET:
             yield from pattern_mistakes(self.error_matches, ("error_matches",), ignore_case=True)
 
+    def tools(self) -> Iterable[str]:
+        """The one tool."""
+        return (self.name,)
+
     def compile(self, resolver: Resolver) -> Check:  # noqa: ARG002 - its pattern is none of the transcript's
         """The check, for the tool and its pattern."""
         name = self.name

@@ -92,6 +92,10 @@ assertions:
             yield Mistake("fields_exclude", message, (set_fields[1],), key=True, mend="Keep one.")
         yield from expected_mistakes(given, keyed=("result",))
 
+    def tools(self) -> Iterable[str]:
+        """The one tool."""
+        return (self.name,) if self.reading == "executed" else ()
+
     def compile(self, resolver: Resolver) -> Check:  # noqa: ARG002 - tool calls resolve nothing
         """The check, for the expected result."""
         if self.result_exact is not UNSET:

@@ -19,7 +19,10 @@ __all__ = ["Entry", "Plan", "compile_plan"]
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One assertion, ready to be checked; `asks_role` when it looks at what somebody in a role said."""
+    """One assertion, ready to be checked.
+
+    `asks_role` when it looks at what somebody in a role said; `tools` are those whose executions it rests on.
+    """
 
     id: str
     kind: str
@@ -30,6 +33,7 @@ class Entry(msgspec.Struct, frozen=True):
     common: dict[str, Any]
     at: Place | None
     asks_role: bool
+    tools: frozenset[str]
 
 
 class Plan:
@@ -70,6 +74,7 @@ class Plan:
             _common(assertion, place),
             place,
             self._asks_role,
+            frozenset(assertion.tools()),
         )
 
     def pattern(self, source: str, *, ignore_case: bool) -> Pattern:

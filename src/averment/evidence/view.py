@@ -288,6 +288,15 @@ class View:
         entry: ChannelCoverage = getattr(self.model.coverage, channel)
         return entry.state, entry.reason
 
+    @cached_property
+    def unanswered(self) -> frozenset[str]:
+        """The names of the tools that the agent asked for without an answer, where the source records answers."""
+        return frozenset(
+            call.name
+            for call in self.model.calls or ()
+            if call.status == "unanswered" and call.requestor == "agent" and call.name is not None
+        )
+
     def how(self, channel: str) -> str | None:
         """What to switch on in the source so that it records the channel, as its reader says."""
         entry: ChannelCoverage = getattr(self.model.coverage, channel)
