@@ -134,6 +134,13 @@ EARNED: dict[str, tuple[list[dict[str, Any]], dict[str, Any]]] = {
         ],
         {"transcript": [{"role": "agent", "text": "7 sent" + " " * 100_000}], "trace": ONE},
     ),
+    "bodies_not_recorded": (
+        [{"kind": "http_result", "method": "GET", "url_matches": "/", "status": 200, "response": {"a": 1}}],
+        {
+            "gaps": {"bodies": "partial"},
+            "trace": [{"type": "http_exchange", "method": "GET", "url": "/", "status_code": 200}],
+        },
+    ),
     "errors_not_recorded": (
         [{"kind": "tool_error", "name": "u"}],
         {"gaps": {"errors": "absent"}, "trace": TWO},

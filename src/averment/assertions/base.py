@@ -89,7 +89,7 @@ class Status(enum.StrEnum):
 class Gap(msgspec.Struct, frozen=True):
     """Evidence that is missing: which channel, its state, and what would supply it."""
 
-    channel: Channel | Literal["results", "errors", "speakers"]
+    channel: Channel | Literal["results", "errors", "speakers", "bodies"]
     state: str
     how: str
 
@@ -229,6 +229,10 @@ class Assertion(
     def tools(self) -> Iterable[str]:
         """The tools whose executions the verdict rests on, by name; none where requests count as well."""
         return ()
+
+    def reads_bodies(self) -> bool:
+        """Whether it looks at what HTTP exchanges were answered, beyond the status."""
+        return False
 
     def premises(self) -> tuple[str, ...]:
         """The ids in `when`, in the order written."""

@@ -71,6 +71,10 @@ class Code(enum.StrEnum):
         "turn_too_long",
         "A turn is too long for the groups of a pattern to be told in bounded time.",
     )
+    BODIES_NOT_RECORDED = (
+        "bodies_not_recorded",
+        "The source does not show the response of an HTTP exchange that matters.",
+    )
     ERRORS_NOT_RECORDED = (
         "errors_not_recorded",
         "The source does not show whether a call that matters went wrong, or with which error.",

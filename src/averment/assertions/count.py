@@ -145,6 +145,10 @@ assertions:
         """The tool whose calls are counted, if that is what is."""
         return (self.tool,) if self.tool is not UNSET and self.reading == "executed" else ()
 
+    def reads_bodies(self) -> bool:
+        """Whether exchanges are counted by their responses."""
+        return self.http is not UNSET and self.http.response_subset is not UNSET
+
     def compile(self, resolver: Resolver) -> Check:
         """The check, for what is counted."""
         channel, counter, what = self._counter(resolver)

@@ -85,11 +85,20 @@ def absent_finding(view: View, channel: Channel, details: Mapping[str, Any] | No
 
 def may_lack(view: View, channel: Channel) -> bool:
     """Whether something may have happened that the channel does not show; `weighed` knows what that leaves open."""
-    return view.is_incomplete(channel) or (channel == "executions" and bool(view.unanswered))
+    return (
+        view.is_incomplete(channel)
+        or (channel == "executions" and bool(view.unanswered))
+        or (channel == "http" and view.lacks_bodies)
+    )
 
 
 def weighed(
-    view: View, finding: Finding, *, asks_role: bool = False, tools: frozenset[str] = frozenset()
+    view: View,
+    finding: Finding,
+    *,
+    asks_role: bool = False,
+    tools: frozenset[str] = frozenset(),
+    reads_bodies: bool = False,
 ) -> Finding:
     """The finding, or INCONCLUSIVE when it rests on something not being in evidence that is incomplete.
 
@@ -98,12 +107,15 @@ def weighed(
         finding: what the check found.
         asks_role: whether the check looked at what somebody in a role said, and not at what was said.
         tools: the tools whose executions it rests on.
+        reads_bodies: whether it looks at what HTTP exchanges were answered.
     """
     channel = finding.absence_of
     if channel is None or finding.status is Status.INCONCLUSIVE:
         return finding
     if channel == "transcript" and asks_role and view.has_unknown_speakers:
         return _incomplete(view, finding, "speakers", Code.SPEAKERS_UNKNOWN, "speaker")
+    if channel == "http" and reads_bodies and view.lacks_bodies:
+        return _incomplete(view, finding, "bodies", Code.BODIES_NOT_RECORDED, "response")
     if finding.absent_tools is not None:
         tools = tools.intersection(finding.absent_tools)
     if channel == "executions" and not view.unanswered.isdisjoint(tools):
@@ -132,7 +144,7 @@ def _unanswered(view: View, finding: Finding, tools: Sequence[str]) -> Finding:
 
 
 def _incomplete(
-    view: View, finding: Finding, channel: Channel | Literal["speakers"], code: Code, noun: str
+    view: View, finding: Finding, channel: Channel | Literal["speakers", "bodies"], code: Code, noun: str
 ) -> Finding:
     state, why = view.coverage(channel)
     verdict = finding.status.value

@@ -103,6 +103,10 @@ assertions:
             yield Mistake("fields_exclude", message, (set_fields[1],), key=True, mend="Keep one.")
         yield from expected_mistakes(given, keyed=("response",))
 
+    def reads_bodies(self) -> bool:
+        """Whether something is asked of the response."""
+        return any(each is not UNSET for each in (self.response_subset, self.response, self.response_exact))
+
     def compile(self, resolver: Resolver) -> Check:  # noqa: ARG002 - its pattern is none of the transcript's
         """The check: which requests are meant, and what their answer must be."""
         is_meant = HttpExchange(method=self.method, url_matches=self.url_matches).compile()

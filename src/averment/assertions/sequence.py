@@ -155,6 +155,10 @@ assertions:
         """The tools of the steps."""
         return [step.tool for step in self.steps if step.tool is not UNSET and self.reading == "executed"]
 
+    def reads_bodies(self) -> bool:
+        """Whether a step asks for a response."""
+        return any(step.http is not UNSET and step.http.response_subset is not UNSET for step in self.steps)
+
     def compile(self, resolver: Resolver) -> Check:
         """The check, for the steps in the order written."""
         bind = [self._bind(step, resolver) for step in self.steps]

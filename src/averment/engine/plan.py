@@ -21,7 +21,8 @@ __all__ = ["Entry", "Plan", "compile_plan"]
 class Entry(msgspec.Struct, frozen=True):
     """One assertion, ready to be checked.
 
-    `asks_role` when it looks at what somebody in a role said; `tools` are those whose executions it rests on.
+    `asks_role` when it looks at what somebody in a role said, `reads_bodies` when at what HTTP exchanges were answered;
+    `tools` are those whose executions it rests on.
     """
 
     id: str
@@ -34,6 +35,7 @@ class Entry(msgspec.Struct, frozen=True):
     at: Place | None
     asks_role: bool
     tools: frozenset[str]
+    reads_bodies: bool
 
 
 class Plan:
@@ -75,6 +77,7 @@ class Plan:
             place,
             self._asks_role,
             frozenset(assertion.tools()),
+            assertion.reads_bodies(),
         )
 
     def pattern(self, source: str, *, ignore_case: bool) -> Pattern:

@@ -125,7 +125,13 @@ def _judge(entry: Entry, view: View, earlier: Mapping[str, Finding]) -> Finding:
         if view.is_missing(channel):
             return absent_finding(view, channel)
     try:
-        return weighed(view, entry.check(view, earlier), asks_role=entry.asks_role, tools=entry.tools)
+        return weighed(
+            view,
+            entry.check(view, earlier),
+            asks_role=entry.asks_role,
+            tools=entry.tools,
+            reads_bodies=entry.reads_bodies,
+        )
     except Exception as error:  # noqa: BLE001 - a defect of ours is no verdict: it is told, and the run exits 3
         name = type(error).__name__
         return inconclusive(

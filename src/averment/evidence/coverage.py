@@ -71,6 +71,7 @@ def combined(
         for name, types in _OF_SPANS.items():
             if chosen.left_out.isdisjoint(types):
                 entries[name] = _better(getattr(ours, name), getattr(theirs, name))
+        entries["bodies"] = theirs.bodies if ours.bodies == ABSENT else ours.bodies
     for name, part in _PARTS.items():
         if part in parts and getattr(base, part) is None:
             entries[name] = _better(getattr(ours, name), getattr(theirs, name))

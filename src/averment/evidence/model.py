@@ -245,8 +245,8 @@ ABSENT = ChannelCoverage("absent")
 class Coverage(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):
     """What the sources can and can't show, per channel.
 
-    Two are said only where something is missing: `speakers`, where a transcript can't show who is the agent and who
-    the caller, and `arguments`, where calls lack theirs.
+    Three are said only where something is missing: `speakers`, where a transcript can't show who is the agent and who
+    the caller, `arguments`, where calls lack theirs, and `bodies`, where HTTP exchanges lack their responses.
     """
 
     transcript: ChannelCoverage = ABSENT
@@ -258,6 +258,7 @@ class Coverage(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
     errors: ChannelCoverage = ABSENT
     timing: ChannelCoverage = ABSENT
     http: ChannelCoverage = ABSENT
+    bodies: ChannelCoverage = ABSENT
     state: ChannelCoverage = ABSENT
     handoff: ChannelCoverage = ABSENT
     dtmf: ChannelCoverage = ABSENT

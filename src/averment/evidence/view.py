@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from averment.evidence.model import ChannelCoverage, EvidenceModel, Span, ToolCall, Turn
+from averment.evidence.model import ABSENT, ChannelCoverage, EvidenceModel, Span, ToolCall, Turn
 from averment.state import Fixture
 from averment.text.patterns import Pattern, PatternSet
 from averment.text.pii import redact, suspects
@@ -287,6 +287,14 @@ class View:
         """The state of a channel, and why, as the reader reported it."""
         entry: ChannelCoverage = getattr(self.model.coverage, channel)
         return entry.state, entry.reason
+
+    @cached_property
+    def lacks_bodies(self) -> bool:
+        """Whether an HTTP exchange has no response because its source does not record it."""
+        if self.model.coverage.bodies == ABSENT:
+            return False
+        keys = ("response", "response_body", "result")
+        return any(self.spans[index].field(*keys) is None for index in self.spans_of("http_exchange"))
 
     @cached_property
     def unanswered(self) -> frozenset[str]:

@@ -28,7 +28,7 @@ _SHOWN_EVENTS = 200
 _OF_SOURCE = ("id", "name", "format", "reader", "why", "sha256", "bytes", "records", "records_read")
 _DIGEST = re.compile("sha256:[0-9a-f]{64}")
 _SECOND = 1_000_000_000
-_ONLY_GAPS = ("speakers", "arguments")
+_ONLY_GAPS = ("speakers", "arguments", "bodies")
 
 
 def listed(conversations: Sequence[Evidence], name: str) -> str:

@@ -200,3 +200,38 @@ def test_real_archives_hold_what_a_person_counts(name: str, notes: int) -> None:
     model = Evidence.load(path).model
     assert [span.fields["status_code"] for span in model.spans or ()] == [200]
     assert model.coverage.transcript.state == "absent"
+
+
+def test_an_answer_that_was_not_saved_decides_nothing_about_its_body() -> None:
+    """A HAR without content has status codes and no responses: the status is decided, what was answered isn't."""
+    archive = {
+        "log": {
+            "version": "1.2",
+            "creator": {"name": "a browser", "version": "1"},
+            "entries": [
+                {
+                    "startedDateTime": "2026-01-02T03:04:05.000Z",
+                    "time": 12,
+                    "request": {"method": "POST", "url": "https://shop.example/refunds", "headers": []},
+                    "response": {
+                        "status": 201,
+                        "headers": [],
+                        "content": {"size": 20, "mimeType": "application/json"},
+                    },
+                }
+            ],
+        }
+    }
+    evidence = Evidence.from_bytes(json.dumps(archive).encode())
+    asked = {"id": "a", "kind": "http_result", "method": "POST", "url_matches": "/refunds", "status": 201}
+    document = averment.Document.of(
+        {"version": 1, "assertions": [asked, {**asked, "id": "b", "response": {"state": "issued"}}]}
+    )
+    status, body = averment.run(document, evidence).results
+    assert (status.status.value, body.status.value, body.code) == (
+        "PASS",
+        "INCONCLUSIVE",
+        "bodies_not_recorded",
+    )
+    assert body.evidence_gap is not None
+    assert "HAR with content" in body.evidence_gap["how"]

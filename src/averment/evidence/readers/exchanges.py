@@ -68,6 +68,9 @@ class Body(msgspec.Struct, frozen=True):
     is_cut: bool = False
 
 
+_SAVE_BODIES = "Save the exchanges with content: `Save all as HAR with content`, or a cassette with bodies."
+
+
 class Exchange(msgspec.Struct, kw_only=True):
     """One request and its response.
 
@@ -195,6 +198,10 @@ class _Wire:
         finish(dialogue, draft, _LIMITS, shows_tools=self._shows_tools, is_last_word=False)
         draft.spans = self._spans
         draft.cover("http", len(self._spans))
+        if any("response" not in span.fields for span in self._spans):
+            draft.limit(
+                "bodies", "partial", "some exchanges were saved without their responses", _SAVE_BODIES
+            )
         if not any(asked):
             draft.turns = draft.calls = None
             reason = "no exchange is one with a model's API that is known"

@@ -182,6 +182,8 @@ class Coverage:
                 draft.cover(channel, count)
             else:
                 self._limit("absent", f"the trace holds no span of {kind.replace('_', ' ')}", how, channel)
+        if draft.coverage["http"].state == "present":
+            draft.limit("bodies", "absent", _NO_BODIES, _OTHER_BODIES)
         if self._conversation.has_http:
             reason = "HTTP spans of other traces of the file can't be told to be of this conversation or not"
             self._limit(
@@ -189,6 +191,8 @@ class Coverage:
             )
 
 
+_NO_BODIES = "OpenTelemetry's HTTP spans hold no bodies"
+_OTHER_BODIES = "Add a HAR file or a cassette with `--evidence`, or assert on the status alone."
 _EVENTS = (
     ("http", "http_exchange", "Instrument the HTTP client."),
     ("handoff", "handoff", "Use an instrumentation that records handoffs between agents."),
