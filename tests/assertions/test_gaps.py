@@ -174,3 +174,30 @@ def test_an_unanswered_call_leaves_open_what_rests_on_its_tool(
     if status == "INCONCLUSIVE":
         assert result["code"] == "call_unanswered"
         assert "never answered" in result["reason"]
+
+
+# What a source took out of arguments is no value.
+
+MASKED = {"order_id": "A-17", "card": "***", "items": [{"name": "[REDACTED]", "count": 2}]}
+
+
+@pytest.mark.parametrize(
+    ("expected", "status"),
+    [
+        ({"args_subset": {"order_id": "A-17"}}, "PASS"),
+        ({"args_subset": {"order_id": "A-18"}}, "FAIL"),
+        ({"args_subset": {"card": "4111"}}, "INCONCLUSIVE"),
+        ({"args_subset": {"order_id": "A-18", "card": "4111"}}, "FAIL"),
+        ({"args_subset": {"order_id": "A-17", "card": "4111"}}, "INCONCLUSIVE"),
+        ({"args_subset": {"card": {"$ne": "4111"}}}, "INCONCLUSIVE"),
+        ({"args_subset": {"items": [{"name": "tea", "count": 2}]}}, "INCONCLUSIVE"),
+        ({"args_subset": {"other": 1}}, "FAIL"),
+    ],
+)
+def test_a_mark_in_place_of_a_value_decides_nothing(
+    judge: Fixture, gapped: Fixture, expected: dict[str, Any], status: str
+) -> None:
+    """What is left of masked arguments decides; a check that hangs on what was masked stays open."""
+    trace = [{"type": "tool_call", "name": "refund", "arguments": MASKED}]
+    evidence = gapped({}, [{"args_state": "redacted"}], trace=trace)
+    assert judge({"kind": "tool_call", "name": "refund", **expected}, evidence)["status"] == status

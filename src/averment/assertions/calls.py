@@ -16,6 +16,7 @@ from averment.assertions import values
 from averment.assertions.base import Assertion, Gap
 from averment.assertions.codes import Code
 from averment.evidence.model import ToolCall
+from averment.evidence.redaction import holds_redacted, redacted_at
 from averment.evidence.view import View
 from averment.text.structs import Mistake
 
@@ -151,13 +152,25 @@ def _sorted(matcher: values.Matcher, payloads: Iterable[tuple[ToolCall, Any, str
     """Calls by whether the payload matches; one that is not wholly shown could say anything in the rest."""
     matched = Matched([], [], [], None, None)
     for call, payload, state in payloads:
-        if state != "recorded":
+        if state == "redacted" and holds_redacted(payload):
+            _of_redacted(matcher, payload, matched).append(call)
+        elif state != "recorded":
             matched.unknown.append(call)
         elif matcher.matches(_shown(payload)):
             matched.matching.append(call)
         else:
             matched.mismatching.append(call)
     return matched
+
+
+def _of_redacted(matcher: values.Matcher, payload: Any, matched: Matched) -> list[ToolCall]:
+    """Where a call belongs of which parts were taken out: what is left decides, unless only the marks differ."""
+    mismatches = matcher.mismatches(payload)
+    if not mismatches:
+        return matched.unknown if matcher.negates else matched.matching
+    if all(redacted_at(payload, mismatch.path) for mismatch in mismatches):
+        return matched.unknown
+    return matched.mismatching
 
 
 def _shown(payload: Any) -> Any:

@@ -81,10 +81,12 @@ class Nearest(msgspec.Struct, frozen=True):
 class Matcher:
     """An expected value, compiled once by `matcher` and used many times."""
 
-    __slots__ = ("root",)
+    __slots__ = ("negates", "root")
 
-    def __init__(self, root: Node) -> None:
+    def __init__(self, root: Node, *, negates: bool = False) -> None:
         self.root: Final = root
+        self.negates: Final = negates
+        """Whether it can match by what a value is not."""
 
     def matches(self, actual: object) -> bool:
         """Whether the actual value, or `ABSENT`, matches."""
@@ -117,7 +119,23 @@ def matcher(expected: object, *, exact: bool = False, keyed: bool = False) -> Ma
     root, found = compile_value(expected, exact=exact, keyed=keyed)
     if found:
         raise ValueError(found[0].message)
-    return Matcher(root)
+    return Matcher(root, negates=_negates(expected))
+
+
+def _negates(expected: object) -> bool:
+    pending = [expected]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, dict):
+            if not _NEGATIONS.isdisjoint(each):
+                return True
+            pending += each.values()
+        elif isinstance(each, list):
+            pending += each
+    return False
+
+
+_NEGATIONS = frozenset({"$ne", "$nin", "$nor", "$not", "$size", "$len", "$type"})
 
 
 def nearest(m: Matcher, actuals: Sequence[object]) -> Nearest | None:

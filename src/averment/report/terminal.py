@@ -127,7 +127,8 @@ def call_text(call: ToolCall) -> str:
     if call.args_error is not None:
         args = f"(arguments that can't be read: {printable(call.args_raw or '')})"
     else:
-        args = "(arguments not recorded)" if call.args_state != "recorded" else _json(call.args)
+        is_shown = call.args_state == "recorded" or _is_set(call.args)
+        args = _json(call.args) if is_shown else "(arguments not recorded)"
     result = "" if not _is_set(call.result) else f" -> {_json(call.result)}"
     error = "" if not _is_set(call.error) else f", error {_json(call.error)}"
     return f"{printable(call.name or '?', 60)} {args}{result}{error}"
