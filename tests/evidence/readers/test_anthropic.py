@@ -153,6 +153,15 @@ def test_a_denied_call_stays_denied_when_its_refusal_is_its_result() -> None:
     assert [(c.status, c.result) for c in calls] == [("denied", "no"), ("ok", [8])]
 
 
+def test_what_a_client_sent_may_have_no_type() -> None:
+    """It is no event that is known, and is left out with a note."""
+    sent = ["send_events", {"events": [{"content": "hello"}, {"type": ["user.message"]}]}]
+    model = read([*EVENTS, sent]).model
+    assert len(model.turns or ()) == 2
+    assert sum(note.code == "dropped_key" for note in model.notes) == 2
+    assert (model.sources[0].records, model.sources[0].records_read) == (8, 6)
+
+
 def test_bodies_are_read_into_a_dialogue_from_outside() -> None:
     """Other readers find bodies in what they read."""
     draft = Draft()

@@ -70,7 +70,7 @@ def read(part: Part, dialogue: Dialogue, draft: Draft) -> None:
     events = [(event, loc) for item, loc in zip(items, locs, strict=True) for event in _events(item)]
     is_streamed = any("processed_at" in event for event, _ in events)
     denied = frozenset(event["tool_use_id"] for event, _ in events if _denies(event))
-    answers = [event.get(_ANSWERS[event["type"]]) for event, _ in events if event["type"] in _ANSWERS]
+    answers = [event.get(_ANSWERS[_kind(event)]) for event, _ in events if _kind(event) in _ANSWERS]
     answered = frozenset(own for own in answers if type(own) is str)
     known = _Known(denied, answered)
     read_count = 0
@@ -90,8 +90,14 @@ def read(part: Part, dialogue: Dialogue, draft: Draft) -> None:
     draft.account(part.source, records=max(len(items), read_count), read=read_count)
 
 
+def _kind(event: dict[str, Any]) -> str:
+    """The type of an event, or the empty text: what a client sent may have none."""
+    kind = event.get("type")
+    return kind if type(kind) is str else ""
+
+
 def _denies(event: dict[str, Any]) -> bool:
-    is_denial = event["type"] == "user.tool_confirmation" and event.get("result") == "deny"
+    is_denial = event.get("type") == "user.tool_confirmation" and event.get("result") == "deny"
     return is_denial and type(event.get("tool_use_id")) is str
 
 
@@ -110,7 +116,7 @@ def _event(
     draft: Draft,
     known: _Known,
 ) -> int:
-    kind = event["type"]
+    kind = _kind(event)
     start = instant(event.get("processed_at"))
     if kind in _SAID:
         text = text_of(event.get("content"), f"{loc}.content", draft)
