@@ -45,6 +45,7 @@ Path = tuple[str | int, ...]
 
 _LITERALS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
 _CONTAINERS = (dict, list, tuple)
+_NESTING = frozenset({dict, list})
 _SMALL, _FEW = 2**20, 8
 _digests = count()
 # Strings, to pass over what they hold, and either brackets or integers.
@@ -130,11 +131,15 @@ def _read_usual(data: bytes | str) -> Decoded | None:
 
     A colon stands behind every key, and besides only in strings. So a value that is written again has as many colons
     as its text just when no key was lost to a second one of its name; unless a string writes its colon as `\u003a`.
+    The arguments of a call often have no colons but those of their own keys, and need not be written for it.
     """
     try:
         raw = data.encode() if isinstance(data, str) else data
-        value = msgspec.json.decode(raw)
-        if raw.count(b":") != _write(value).count(b":") or (b"\\" in raw and b"\\u003" in raw):
+        value = _decode(raw)
+        colons = raw.count(b":")
+        if colons != (len(value) if type(value) is dict else 0) and (
+            colons != _write(value).count(b":") or (b"\\" in raw and b"\\u003" in raw)
+        ):
             return None
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
@@ -323,7 +328,7 @@ def _nesting(value: Any, brackets: int) -> int:
             part
             for container in level
             for part in (container.values() if type(container) is dict else container)
-            if type(part) is dict or type(part) is list
+            if type(part) in _NESTING
         ]
         if not level:
             return depth
@@ -420,5 +425,6 @@ def _own_text(value: Any) -> str:
     raise TypeError
 
 
+_decode = msgspec.json.Decoder().decode
 _write = msgspec.json.Encoder(enc_hook=_own_text).encode
 _write_sorted = msgspec.json.Encoder(enc_hook=_own_text, order="sorted").encode

@@ -61,6 +61,15 @@ def states(model: EvidenceModel, *channels: str) -> list[str]:
 # Ids.
 
 
+def test_what_says_the_default_is_the_default() -> None:
+    """An agent's call is written alike whether its source says so or not, so a digest survives a round trip."""
+    written: Any = b"agent".decode()  # equal to the default, and not the same object
+    model = told(lambda dialogue: dialogue.request("find", {"a": 1}, "src_0#1", requestor=written))
+    data = Evidence._of(model).to_json()
+    assert b"requestor" not in data
+    assert Evidence.from_bytes(data).to_json() == data
+
+
 def test_parallel_calls_are_paired_by_their_ids_in_any_order() -> None:
     """The answers come back in another order than the requests."""
     model = steps(

@@ -185,9 +185,11 @@ def is_redacted(value: Any) -> bool:
         return False
     text = value.strip()
     word = text.strip("[](){}<>*_ ")
+    if word == text:  # nearly every text
+        return word == "REDACTED"
     if not word:
         return text.count("*") >= 3 and not text.strip("*[](){}<> ")
-    return word.casefold() in _MARKS and (text != word or word == "REDACTED")
+    return word.casefold() in _MARKS
 
 
 _LONGEST_MARK = 80

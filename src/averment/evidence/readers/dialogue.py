@@ -118,12 +118,13 @@ class Dialogue:
             )
             self._draft.problems.append(problem)
             return
-        self._is_redacted = self._is_redacted or (said and is_redacted(text))
-        index = len(self._turns)
+        if said and is_redacted(text):
+            self._is_redacted = True
+        id_ = f"t_{len(self._turns)}"
         timed = start_ns is not None or end_ns is not None
         self._turns.append(
             Turn(
-                id=own_id(own, f"t_{index}", self._turn_ids) or f"t_{index}",
+                id=id_ if own is None else own_id(own, id_, self._turn_ids) or id_,
                 role_raw=role_raw,
                 role=role_of(role_raw) if role is None else role,
                 text=text,
@@ -183,16 +184,21 @@ class Dialogue:
         if type(name) is not str or not name:
             self._draft.note("call_without_name", loc, "the call names no tool")
             name = None
-        fields: dict[str, Any] = {"requestor": requestor, "start_ns": start_ns, "end_ns": end_ns}
-        fields |= {"latency_ms": latency_ms, "attempt": attempt, "status": status}
-        if start_ns is not None or end_ns is not None:
-            fields["clock"] = clock
-        fields |= self._arguments(arguments, state, loc, parse=parse)
+        fields = self._arguments(arguments, state, loc, parse=parse)
+        fields["status"] = status
+        if requestor != "agent":  # the default must be the very object to be left out where it is written
+            fields["requestor"] = requestor
+        if attempt is not None:
+            fields["attempt"] = attempt
+        _add_times(fields, start_ns, end_ns, clock, latency_ms)
         call = _Call(own=own, name=name, seq=self.place(), loc=loc, fields=fields)
         self._calls.append(call)
         key = _key(own)
         if key is not None:
-            self._open.setdefault(key, deque()).append(call)
+            if key in self._open:
+                self._open[key].append(call)
+            else:
+                self._open[key] = deque((call,))
             self._latest[key] = call
 
     def answer(
@@ -237,10 +243,7 @@ class Dialogue:
         fields["status"] = (
             how_it_went(status, result, failed=failed, has_error=error is not UNSET) or _ANSWERED
         )
-        times = {"start_ns": start_ns, "end_ns": end_ns, "latency_ms": latency_ms}
-        fields |= {key: value for key, value in times.items() if value is not None}
-        if start_ns is not None or end_ns is not None:
-            fields["clock"] = clock
+        _add_times(fields, start_ns, end_ns, clock, latency_ms)
         key = _key(own)
         open_ = None if key is None else self._open.get(key)
         while open_ and open_[0].answered:  # by an answer that named no call
@@ -285,8 +288,12 @@ class Dialogue:
             status = status or ("unanswered" if answered else "requested")
             own = str(call.own) if type(call.own) in (str, int) else None
             id_ = own_id(own, f"c_{index}", ids) or f"c_{index}"
-            given = {key: value for key, value in call.fields.items() if value is not None}
-            calls.append(ToolCall(id=id_, name=call.name, status=status, seq=call.seq, loc=call.loc, **given))
+            for key in _PAYLOADS:
+                if call.fields.get(key, UNSET) is None:
+                    del call.fields[key]
+            calls.append(
+                ToolCall(id=id_, name=call.name, status=status, seq=call.seq, loc=call.loc, **call.fields)
+            )
         self._draft.turns = turns = identified(self._turns)
         self._draft.calls = calls
         self._draft.cover("transcript", len(self._turns))
@@ -428,11 +435,30 @@ _FAILURES = ("error", "timeout", "denied", "cancelled")
 _ANSWERED = "answered"
 """For now, the status of a call of which nothing says how it went."""
 
+_PAYLOADS = ("args", "result", "error")
+"""What is left out where it is `null`."""
+
 _RECORD_FAILURES = (
     "Record failures as spans (an OpenTelemetry export), or as `error` or `ok: false` in what a tool answers."
 )
 _NAME_CALLS = "Export the id of the call with each of the tools' answers."
 _RECORD_ANSWERS = "Export the messages with the tools' answers in them."
+
+
+def _add_times(
+    fields: dict[str, Any],
+    start_ns: int | None,
+    end_ns: int | None,
+    clock: Clock | None,
+    latency_ms: float | None,
+) -> None:
+    """Add those of a call's times that are known to its fields; most have none."""
+    if start_ns is not None:
+        fields["start_ns"], fields["clock"] = start_ns, clock
+    if end_ns is not None:
+        fields["end_ns"], fields["clock"] = end_ns, clock
+    if latency_ms is not None:
+        fields["latency_ms"] = latency_ms
 
 
 def _key(own: Any) -> tuple[type, Any] | None:

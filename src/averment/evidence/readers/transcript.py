@@ -92,7 +92,7 @@ def role_of(role_raw: str | None) -> Role:
     """What the role's name is usually understood to be."""
     if role_raw is None:
         return "unknown"
-    return _ROLES.get(role_raw.strip().casefold(), "other")
+    return _ROLES.get(role_raw) or _ROLES.get(role_raw.strip().casefold(), "other")
 
 
 class _Turns:
