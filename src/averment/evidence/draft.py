@@ -111,8 +111,8 @@ class Part(msgspec.Struct, frozen=True):
 
 def place_of(source: str, line: int | None, path: Sequence[str | int] = ()) -> str:
     """A place in a source as `loc` fields have it: `src_0#$.turns[3]`, or `src_0#line 4.turns[3]` in a JSONL file."""
-    start = "$" if line is None else f"line {line}"
-    return f"{source}#{start}{place_text(path)[1:]}"
+    start = f"{source}#$" if line is None else f"{source}#line {line}"
+    return f"{start}{place_text(path)[1:]}" if path else start
 
 
 class Draft:
