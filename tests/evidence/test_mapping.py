@@ -353,7 +353,7 @@ def test_a_result_that_is_missing_is_not_an_unanswered_call(judge: Judge) -> Non
     assert judge(assertion, evidence)["status"] == "INCONCLUSIVE"
     evidence = read(items, calls=calls, shows=["requests", "executions", "results"])
     assert [each.status for each in evidence.model.calls or ()] == ["executed", "unanswered"]
-    assert judge(assertion, evidence)["status"] == "FAIL"
+    assert judge(assertion, evidence)["code"] == "call_unanswered"
 
 
 @pytest.mark.parametrize("odd", ["FAILED", 7, []])

@@ -114,15 +114,15 @@ def weighed(
         return finding
     if channel == "transcript" and asks_role and view.has_unknown_speakers:
         return _incomplete(view, finding, "speakers", Code.SPEAKERS_UNKNOWN, "speaker")
+    if view.is_incomplete(channel):
+        return _incomplete(view, finding, channel, Code.CHANNEL_TRUNCATED, _ABSENT[channel][1])
     if channel == "http" and reads_bodies and view.lacks_bodies:
         return _incomplete(view, finding, "bodies", Code.BODIES_NOT_RECORDED, "response")
     if finding.absent_tools is not None:
         tools = tools.intersection(finding.absent_tools)
     if channel == "executions" and not view.unanswered.isdisjoint(tools):
         return _unanswered(view, finding, sorted(view.unanswered & tools))
-    if not view.is_incomplete(channel):
-        return finding
-    return _incomplete(view, finding, channel, Code.CHANNEL_TRUNCATED, _ABSENT[channel][1])
+    return finding
 
 
 def _unanswered(view: View, finding: Finding, tools: Sequence[str]) -> Finding:
