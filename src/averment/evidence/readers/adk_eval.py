@@ -49,10 +49,16 @@ class Case(Contents):
         draft = self.draft
         draft.drop_rest({snake(key): each for key, each in item.items()}, _KNOWN_INVOCATION, loc)
         for key in ("query", "user_content"):
-            self.content(_as_content(of(item, key)), "user", f"{loc}.{key_of(item, key)}")
+            self._said(item, key, "user", loc)
         self._intermediate(item, of(item, "intermediate_data"), loc)
         for key in ("reference", "final_response", "agent_content"):
-            self.content(_as_content(of(item, key)), "model", f"{loc}.{key_of(item, key)}")
+            self._said(item, key, "model", loc)
+
+    def _said(self, item: dict[str, Any], key: str, author: str, loc: str) -> None:
+        """What stands under one of the keys of an invocation, which has few of them."""
+        content = of(item, key)
+        if content is not None:
+            self.content(_as_content(content), author, f"{loc}.{key_of(item, key)}")
 
     def _intermediate(self, item: dict[str, Any], data: Any, loc: str) -> None:
         """The calls between a question and its answer, and what agents said meanwhile."""
@@ -91,12 +97,13 @@ class Case(Contents):
 
     def _listed(self, holder: Any, key: str, loc: str) -> list[tuple[Any, str]]:
         items = of(holder, key)
-        if items is not None and not isinstance(items, list):
+        if items is None:
+            return []
+        if not isinstance(items, list):
             self.draft.note("wrong_type", loc, f"`{key}` is {kind_of(items)} and no list")
-        return [
-            (item, f"{loc}.{key_of(holder, key)}[{index}]")
-            for index, item in enumerate(items if isinstance(items, list) else [])
-        ]
+            return []
+        start = f"{loc}.{key_of(holder, key)}"
+        return [(item, f"{start}[{index}]") for index, item in enumerate(items)]
 
 
 def _as_content(value: Any) -> Any:

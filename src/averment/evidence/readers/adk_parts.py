@@ -39,10 +39,11 @@ class Contents:
 
     def content(self, content: Any, author: str, loc: str, time: int | None = None, **turn: Any) -> bool:
         """Read a content; whether there was anything in it."""
+        if content is None:
+            return False
         parts = content.get("parts") if isinstance(content, dict) else None
         if not isinstance(parts, list):
-            if content is not None:
-                self.draft.note("content_unreadable", loc, "the content has no list of parts")
+            self.draft.note("content_unreadable", loc, "the content has no list of parts")
             return False
         timed: dict[str, Any] = {} if time is None else {"start_ns": time, "clock": "epoch"}
         texts = [

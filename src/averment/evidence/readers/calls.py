@@ -129,6 +129,10 @@ def outcome(span: Span, result: Any) -> tuple[ToolCallStatus, Any]:
     return status, error
 
 
+_TELLING = frozenset({"isError", "is_error", "ok", "success", "status", "error"})
+"""The keys by which an answer tells how its call went; most have none of them."""
+
+
 def tells_failure(result: Any, *, by_status: bool = True) -> bool:
     """Whether what a tool answered says by itself that the call failed, by the rules of `outcome`.
 
@@ -136,7 +140,7 @@ def tells_failure(result: Any, *, by_status: bool = True) -> bool:
     `status` that says so in words; that may be the state of what was asked about, so it counts only where nothing else
     tells how the call went (`by_status`). Other texts may speak of errors and be good answers.
     """
-    if type(result) is not dict:
+    if type(result) is not dict or _TELLING.isdisjoint(result):
         return False
     if result.get("isError") is True or result.get("is_error") is True:
         return True
@@ -150,7 +154,7 @@ def tells_failure(result: Any, *, by_status: bool = True) -> bool:
 
 def tells_success(result: Any) -> bool:
     """Whether what a tool answered says by itself that the call went well: the same words, with the other value."""
-    if type(result) is not dict or tells_failure(result):
+    if type(result) is not dict or _TELLING.isdisjoint(result) or tells_failure(result):
         return False
     if result.get("isError") is False or result.get("is_error") is False:
         return True

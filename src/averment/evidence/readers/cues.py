@@ -93,15 +93,18 @@ class Subtitles(msgspec.Struct):
         own = block[0][1].strip() if identified else None
         cue: Cue | None = None
         for position, (number, line) in enumerate(block[1:] if identified else block):
-            if position > 0 and not (kind == "vtt" and "-->" in line):
+            if position > 0 and (kind != "vtt" or "-->" not in line):
                 if cue is not None:
                     cue.lines.append(line)
                 continue
             cue = None
             found = times.fullmatch(line)
-            start, end = (_time(found.groups()[:4]), _time(found.groups()[4:8])) if found else (None, None)
-            if found is not None and start is not None and end is not None:
-                cue = Cue(number, start, end, own, (found[9] or "").strip(), lines=[])
+            start = end = None
+            if found is not None:
+                *parts, settings = found.groups()
+                start, end = _time(*parts[:4]), _time(*parts[4:])
+            if start is not None and end is not None:
+                cue = Cue(number, start, end, own, (settings or "").strip(), lines=[])
                 self.cues.append(cue)
             elif found is not None or "-->" in line or _LIKE_SBV.match(line):
                 self._fail(
@@ -134,7 +137,7 @@ def kind_of_text(text: str) -> Kind | None:
 def _blocks(text: str, kind: Kind) -> Iterator[list[tuple[int, str]]]:
     """Lines with no blank line between them, each with its number; a line of spaces is blank but in WebVTT."""
     block: list[tuple[int, str]] = []
-    for number, line in enumerate(_BREAK.split(text), 1):
+    for number, line in enumerate(_BREAK.split(text) if "\r" in text else text.split("\n"), 1):
         if not line or (line.isspace() and (kind != "vtt" or not block)):
             if block:
                 yield block
@@ -145,11 +148,10 @@ def _blocks(text: str, kind: Kind) -> Iterator[list[tuple[int, str]]]:
         yield block
 
 
-def _time(parts: tuple[str | None, ...]) -> int | None:
-    """Nanoseconds of hours, minutes, seconds and a fraction."""
-    hours, minutes, seconds = (int(part or 0) for part in parts[:3])
-    if minutes > 59 or seconds > 59:
+def _time(hours: str | None, minutes: str, seconds: str, fraction: str) -> int | None:
+    """Nanoseconds of hours, minutes, seconds and a fraction of one to three digits."""
+    minute, second = int(minutes), int(seconds)
+    if minute > 59 or second > 59:
         return None
-    return ((hours * 60 + minutes) * 60 + seconds) * 1000 * _MILLISECOND + int(
-        (parts[3] or "").ljust(3, "0")
-    ) * _MILLISECOND
+    whole = (int(hours or 0) * 60 + minute) * 60 + second
+    return (whole * 1000 + int(fraction.ljust(3, "0"))) * _MILLISECOND

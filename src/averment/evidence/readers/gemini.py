@@ -182,6 +182,9 @@ def prompt(request: Part, dialogue: Dialogue, draft: Draft) -> None:
         dialogue.turn("system", text_of(parts, loc, draft), loc, said=False)
 
 
+_CONTENT_KEYS = frozenset({"role", "parts"})
+
+
 def converse(messages: Part, dialogue: Dialogue, draft: Draft) -> int:
     """Read a list of contents into a dialogue; how many of them could be read."""
     if type(messages.value) is str:
@@ -217,7 +220,7 @@ def _content(item: Any, loc: str, dialogue: Dialogue, draft: Draft, *, role: str
     if type(item) is not dict or not (parts is None or type(parts) is list):
         draft.note("message_unreadable", loc, "a content is no object with a list of parts")
         return 0
-    draft.drop_rest(item, frozenset({"role", "parts"}), loc)
+    draft.drop_rest(item, _CONTENT_KEYS, loc)
     role_raw = item.get("role")
     if role_raw is not None and type(role_raw) is not str:
         draft.note("role_not_text", loc, f"the role is {kind_of(role_raw)}, so it is unknown")
@@ -248,6 +251,8 @@ def _content(item: Any, loc: str, dialogue: Dialogue, draft: Draft, *, role: str
 
 
 def _say(dialogue: Dialogue, role: str | None, run: list[str], loc: str) -> int:
+    if not run:
+        return 0
     text = ("" if role_of(role) == "agent" else "\n").join(run)  # the model's texts are one, cut up
     run.clear()
     if text:

@@ -302,7 +302,8 @@ _STATUSES: dict[str, ToolCallStatus] = {
 
 def _drop_rest(draft: Draft, item: dict[str, Any], known: frozenset[str], loc: str) -> None:
     """Count what is not read of an item; an `extra` without anything in it stands in every one."""
-    draft.drop_rest({key: each for key, each in item.items() if each != {}}, known, loc)
+    if not item.keys() <= known:
+        draft.drop_rest({key: each for key, each in item.items() if each != {}}, known, loc)
 
 
 def _spoken(content: Any) -> Any:

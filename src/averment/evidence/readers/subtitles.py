@@ -62,7 +62,7 @@ def read(part: Part, draft: Draft) -> None:
         loc = place_of(part.source, cue.line)
         if cue.settings:
             draft.drop("the settings of a cue", loc)
-        if any(map(_WORD_TIME.search, cue.lines)):
+        if _has_word_times(cue):
             draft.drop("the word times of a cue", loc)
         for voice, text in _voices(cue.lines) if kind == "vtt" else _plain(cue.lines):
             known = role_of(voice)
@@ -82,15 +82,16 @@ def read(part: Part, draft: Draft) -> None:
 
 def _plain(lines: list[str]) -> Iterator[tuple[None, str]]:
     """The text of an SRT or SBV cue, without the tags that players know."""
-    yield None, " ".join(text for line in lines if (text := _STYLE.sub("", line).strip()))
+    yield None, " ".join([text for line in lines if (text := _STYLE.sub("", line).strip())])
 
 
 def _voices(lines: list[str]) -> Iterator[tuple[str | None, str]]:
     """What each voice says in a WebVTT cue; tags of other kinds are left out."""
     voice: str | None = None
     texts: list[str] = []
-    for piece in _TAG.split("\n".join(lines)):
-        if not _TAG.fullmatch(piece):
+    text = "\n".join(lines)
+    for piece in _TAG.split(text) if "<" in text else (text,):
+        if piece[:1] != "<" or not _TAG.fullmatch(piece):
             texts.append(piece)
         elif _VOICE.match(piece):
             if said := _joined(texts):
@@ -102,12 +103,16 @@ def _voices(lines: list[str]) -> Iterator[tuple[str | None, str]]:
 
 
 def _joined(texts: list[str]) -> str:
-    return " ".join(line for each in unescape("".join(texts)).split("\n") if (line := each.strip()))
+    return " ".join([line for each in unescape("".join(texts)).split("\n") if (line := each.strip())])
 
 
 def _shown(cue: Cue) -> list[str]:
     """The lines of a cue as they are shown."""
-    return [text for line in cue.lines if (text := " ".join(_TAG.sub("", line).split()))]
+    return [text for line in cue.lines if (text := " ".join(_without_tags(line).split()))]
+
+
+def _without_tags(line: str) -> str:
+    return _TAG.sub("", line) if "<" in line else line
 
 
 def _without_repeats(cues: list[Cue], part: Part, draft: Draft) -> list[Cue]:
@@ -118,8 +123,8 @@ def _without_repeats(cues: list[Cue], part: Part, draft: Draft) -> list[Cue]:
         if abs(cues[index].start_ns - cues[index - 1].end_ns) <= _NEAR_NS:
             repeats[index] = _overlap(shown[index - 1], shown[index])
     count = sum(map(bool, repeats))
-    has_word_times = any(_WORD_TIME.search(line) for cue in cues for line in cue.lines)
-    if not count or not (has_word_times or (count > 1 and count * 2 >= len(cues) - 1)):
+    is_usual = count > 1 and count * 2 >= len(cues) - 1
+    if not count or not (is_usual or any(map(_has_word_times, cues))):
         return cues
     loc = place_of(part.source, cues[0].line)
     draft.note(
@@ -128,11 +133,15 @@ def _without_repeats(cues: list[Cue], part: Part, draft: Draft) -> list[Cue]:
     return [_rest(cue, repeated) for cue, repeated in zip(cues, repeats, strict=True)]
 
 
+def _has_word_times(cue: Cue) -> bool:
+    return any("<" in line and _WORD_TIME.search(line) for line in cue.lines)
+
+
 def _rest(cue: Cue, repeated: int) -> Cue:
     """A cue without its first lines that are shown."""
     if not repeated:
         return cue
-    lines = [line for line in cue.lines if _TAG.sub("", line).split()]
+    lines = [line for line in cue.lines if _without_tags(line).split()]
     return msgspec.structs.replace(cue, lines=lines[repeated:])
 
 
