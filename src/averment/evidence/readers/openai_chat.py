@@ -90,6 +90,7 @@ _KEPT = (
     "service_tier",
     "system_fingerprint",
 )
+_READ_KEYS = _RECORD_KEYS | {*_KEPT, "index"}
 
 
 class _Record(msgspec.Struct, frozen=True):
@@ -286,7 +287,7 @@ def _read_body(part: Part, dialogue: Dialogue, draft: Draft) -> None:
     if replied:
         records += 1
         read_count += reply(response, dialogue, draft)
-    for body in (request, response, part):
+    for body in (part,) if request is response else (request, response, part):
         keep(draft, body.value, _KEPT)
     if isinstance(value.get("metadata"), dict):
         draft.metadata = (draft.metadata or {}) | value["metadata"]
@@ -299,7 +300,7 @@ def _read_body(part: Part, dialogue: Dialogue, draft: Draft) -> None:
         draft.conversation_id = value["id"]
     elif replied:
         keep(draft, response.value, ("id",))
-    draft.drop_rest(value, _RECORD_KEYS | {*_KEPT, "index"}, part.loc())
+    draft.drop_rest(value, _READ_KEYS, part.loc())
     _finish(dialogue, draft, shows_tools=shows_tools or not requested, requested=requested, replied=replied)
     draft.account(part.source, records=records, read=read_count)
 
@@ -393,6 +394,8 @@ def _said(item: dict[str, Any], loc: str, draft: Draft) -> str:
     """What a message says: its content, a refusal, or what its audio says."""
     text = text_or_none(item.get("content"), f"{loc}.content", draft)
     refusal, audio = item.get("refusal"), item.get("audio")
+    if refusal is None and audio is None:  # nearly every message
+        return text or ""
     texts = [each for each in (text, refusal) if type(each) is str and each]
     if audio is not None:
         spoken = audio.get("transcript") if type(audio) is dict else None

@@ -64,7 +64,7 @@ def _is_context(messages: list[Any]) -> bool:
 
 def _is_own(item: Any) -> bool:
     """Whether a message is one provider's own."""
-    return type(item) is dict and item.keys() == {"llm", "message"} and type(item["llm"]) is str
+    return type(item) is dict and type(item.get("llm")) is str and item.keys() == {"llm", "message"}
 
 
 def _state_of(item: Any) -> str | None:
@@ -134,8 +134,9 @@ class _Conversation:
             self._dialogue.step()
         text, calls = text_of(item.get("content"), loc, self._draft), item.get("tool_calls")
         if text:
-            start = instant(item.get("timestamp"))
-            if start is None and item.get("timestamp") is not None:
+            written = item.get("timestamp")
+            start = None if written is None else instant(written)
+            if start is None and written is not None:
                 self._draft.note("time_unreadable", loc, "`timestamp` is no date and time; it is left out")
             self._dialogue.turn(
                 role if type(role) is str else None,
@@ -146,8 +147,9 @@ class _Conversation:
                 speaker=text_in(item, "user_id", "name"),
                 said=role not in ("system", "developer"),
             )
-        for number, call in enumerate(calls if type(calls) is list else ()):
-            self._request(call, f"{loc}.tool_calls[{number}]")
+        if type(calls) is list:
+            for number, call in enumerate(calls):
+                self._request(call, f"{loc}.tool_calls[{number}]")
         if not text and not calls:
             self._draft.drop("a message without a text", loc)
         return bool(text or calls)

@@ -180,6 +180,8 @@ class _Messages:
 
     def _say(self, texts: list[str], time: _Time, loc: str) -> None:
         """One turn of the texts of a response that follow each other."""
+        if not texts:
+            return
         if any(texts):
             self._turn("assistant", "".join(texts), loc, time)
         texts.clear()
@@ -281,11 +283,15 @@ class _Messages:
 
     def _time(self, item: dict[str, Any], loc: str) -> _Time:
         written = item.get("timestamp")
+        if written is None:
+            return _UNTIMED
         ns = instant(written)
-        if ns is None and written is not None:
+        if ns is None:
             self._draft.note("time_unreadable", loc, "`timestamp` is no date and time; it is left out")
         return _Time(ns, ns is not None and "." in str(written))
 
+
+_UNTIMED = _Time(None)
 
 _RAN = frozenset({"ok", "executed", "error"})
 """The statuses of calls that took their time."""

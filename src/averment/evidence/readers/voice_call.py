@@ -148,7 +148,11 @@ _NAME_TARGETS = "Export the platform's events of transfers as well, or add a tra
 
 def text_in(item: Mapping[str, Any], *keys: str) -> str | None:
     """The first of the keys that holds a text which is not empty."""
-    return next((item[key] for key in keys if type(item.get(key)) is str and item[key]), None)
+    for key in keys:
+        value = item.get(key)
+        if type(value) is str and value:
+            return value
+    return None
 
 
 def object_in(item: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -160,7 +164,7 @@ def object_in(item: Mapping[str, Any], key: str) -> dict[str, Any]:
 def items_in(part: Part, key: str, draft: Draft) -> list[tuple[dict[str, Any], str]]:
     """The objects of the list under a key, each with where it stands; what is no object is noted."""
     value = part.value.get(key)
-    if value is None:
+    if value is None or value == []:
         return []
     inside = part.at(key)
     if type(value) is not list:
