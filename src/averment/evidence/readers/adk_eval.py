@@ -47,15 +47,18 @@ class Case(Contents):
 
     def _invocation(self, item: dict[str, Any], loc: str) -> None:
         draft = self.draft
-        draft.drop_rest({snake(key): each for key, each in item.items()}, _KNOWN_INVOCATION, loc)
+        spelled = {snake(key): each for key, each in item.items()}
+        draft.drop_rest(spelled, _KNOWN_INVOCATION, loc)
         for key in ("query", "user_content"):
-            self._said(item, key, "user", loc)
+            if key in spelled:
+                self._said(item, key, "user", loc)
         self._intermediate(item, of(item, "intermediate_data"), loc)
         for key in ("reference", "final_response", "agent_content"):
-            self._said(item, key, "model", loc)
+            if key in spelled:
+                self._said(item, key, "model", loc)
 
     def _said(self, item: dict[str, Any], key: str, author: str, loc: str) -> None:
-        """What stands under one of the keys of an invocation, which has few of them."""
+        """What stands under one of the keys of an invocation."""
         content = of(item, key)
         if content is not None:
             self.content(_as_content(content), author, f"{loc}.{key_of(item, key)}")

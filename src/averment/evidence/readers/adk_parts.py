@@ -20,6 +20,7 @@ from averment.evidence.readers.shortfalls import UNKNOWN_TYPE
 __all__ = ["Contents", "each_part", "key_of", "of", "own_key", "snake"]
 
 _TRANSFERS = frozenset({"transfer_to_agent", "transfer_to_other_agent"})
+_TEXT_KEYS = frozenset({"text", "thought"})
 _OTHER_PARTS = frozenset(
     {"text", "thought", "thought_signature", "inline_data", "file_data", "video_metadata", "part_metadata"}
     | {"media_resolution", "executable_code", "code_execution_result", "function_call", "function_response"}
@@ -46,12 +47,16 @@ class Contents:
             self.draft.note("content_unreadable", loc, "the content has no list of parts")
             return False
         timed: dict[str, Any] = {} if time is None else {"start_ns": time, "clock": "epoch"}
-        texts = [
-            text for part, place in each_part(parts, loc) if (text := self._text(part, place)) is not None
+        placed = list(each_part(parts, loc))
+        texts = [text for part, place in placed if (text := self._text(part, place)) is not None]
+        others = [
+            (part, place)
+            for part, place in placed
+            if isinstance(part, dict) and not part.keys() <= _TEXT_KEYS  # most parts are texts
         ]
         is_user = author == "user"
         if not is_user:
-            asks = any(isinstance(of(part, "function_call"), dict) for part in parts)
+            asks = any(isinstance(of(part, "function_call"), dict) for part, _ in others)
             if asks or texts:
                 self.dialogue.step()
         if texts:
@@ -64,7 +69,7 @@ class Contents:
                 **turn,
             )
         found = len(texts) > 0
-        for part, place in each_part(parts, loc):
+        for part, place in others:
             call, response = of(part, "function_call"), of(part, "function_response")
             if isinstance(call, dict):
                 found = True
