@@ -271,6 +271,8 @@ class Draft:
         }
         inside: list[Any] = []
         for level in range(2, MAX_DEPTH + 1):
+            if not inside and level > max(payloads):
+                return False
             containers = [part for part in inside + payloads.get(level, []) if type(part) in (dict, list)]
             inside = [part for each in containers for part in (each.values() if type(each) is dict else each)]
         return any(type(part) in (dict, list) for part in inside)

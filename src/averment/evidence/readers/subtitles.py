@@ -82,7 +82,11 @@ def read(part: Part, draft: Draft) -> None:
 
 def _plain(lines: list[str]) -> Iterator[tuple[None, str]]:
     """The text of an SRT or SBV cue, without the tags that players know."""
-    yield None, " ".join([text for line in lines if (text := _STYLE.sub("", line).strip())])
+    yield None, " ".join([text for line in lines if (text := _without_styles(line).strip())])
+
+
+def _without_styles(line: str) -> str:
+    return _STYLE.sub("", line) if "<" in line or "{" in line else line
 
 
 def _voices(lines: list[str]) -> Iterator[tuple[str | None, str]]:
