@@ -19,6 +19,7 @@ from averment.assertions.calls import executed, match_arguments, match_results, 
 from averment.assertions.codes import Code
 from averment.assertions.within import Extent, no_clock
 from averment.evidence import model
+from averment.evidence.redaction import is_redacted
 from averment.evidence.view import View
 from averment.text.normalize import Normalizer, normalized
 from averment.text.patterns import Pattern
@@ -248,6 +249,8 @@ def _bound(call: model.ToolCall, bindings: Mapping[str, Binding]) -> _Bound | No
         if whole is UNSET and (state != "recorded" or call.args_error is not None):
             return None
         value = values.resolve(whole, path)
+        if state == "redacted" and is_redacted(value):
+            return None
         found.append(
             _NOTHING if value is values.ABSENT else normalized(value, binding.normalize, numbers=True)
         )
@@ -255,7 +258,7 @@ def _bound(call: model.ToolCall, bindings: Mapping[str, Binding]) -> _Bound | No
 
 
 def _unshown(call: model.ToolCall) -> tuple[Code, Gap]:
-    if call.args is UNSET:
+    if call.args is UNSET or call.args_state == "redacted":
         code = Code.ARGUMENTS_UNREADABLE if call.args_error is not None else Code.ARGUMENTS_NOT_RECORDED
         return code, Gap(
             "executions", call.args_state, "Record each call's arguments in the source of the trace."

@@ -17,9 +17,11 @@ def is_redacted(value: Any) -> bool:
         return False
     text = value.strip()
     word = text.strip("[](){}<>*_ ")
+    if word == text:  # nearly every text
+        return word == "REDACTED"
     if not word:
         return text.count("*") >= 3 and not text.strip("*[](){}<> ")
-    return word.casefold() in _MARKS and (text != word or word == "REDACTED")
+    return word.casefold() in _MARKS
 
 
 def holds_redacted(value: Any) -> bool:

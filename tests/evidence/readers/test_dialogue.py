@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from typing import Any
@@ -556,3 +557,16 @@ def test_a_role_that_nobody_knows_may_be_the_one_who_is_missing(
     model = told(tell)
     assert [turn.role for turn in model.turns or ()] == [*read, "other"]
     assert states(model, "speakers") == ["partial" if "unknown" in read else "absent"]
+
+
+@pytest.mark.parametrize("masked", ["***", "[REDACTED]", "<masked>"])
+def test_a_mark_inside_a_payload_makes_it_redacted_and_keeps_the_rest(masked: str) -> None:
+    """Arguments and results in which a value was taken out say so, as text and as objects."""
+    payload = {"order": "A-17", "card": {"number": masked}}
+    for shape in (payload, json.dumps(payload)):
+        model = steps(("step",), ("ask", "a", shape, "c1"), ("answer", shape, "c1"))
+        call = (model.calls or ())[0]
+        assert (call.args, call.args_state) == (payload, "redacted")
+        assert (call.result, call.result_state) == (payload, "redacted")
+    model = steps(("step",), ("ask", "a", {"text": f"a {masked} word"}, "c1"))
+    assert (model.calls or ())[0].args_state == "recorded"

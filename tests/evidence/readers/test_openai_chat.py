@@ -169,14 +169,14 @@ def test_a_response_alone_is_no_whole_conversation(judge: Judge) -> None:
 
 
 def test_a_pair_of_bodies_is_one_conversation() -> None:
-    """The reply follows the request; whether its call ran can't be in it."""
+    """The reply follows the request; its call is unanswered, which leaves open what rests on that tool alone."""
     call = {"id": "c9", "type": "custom", "custom": {"name": "note", "input": "[x"}}
     reply = {"choices": [{"message": {"role": "assistant", "content": "Wait.", "tool_calls": [call]}}]}
     model = read({"request": BODY, "response": reply}).model
     assert [turn.text for turn in model.turns or ()][-2:] == ["I can't refund bells.", "Wait."]
     last = (model.calls or ())[-1]
     assert (last.name, last.args, last.status) == ("note", "[x", "unanswered")
-    assert model.coverage.executions.state == "partial"
+    assert model.coverage.executions.state == "present"
 
 
 def chunk(**delta: Any) -> dict[str, Any]:

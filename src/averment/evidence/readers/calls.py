@@ -16,7 +16,6 @@ __all__ = [
     "Retries",
     "attempt_of",
     "how_it_went",
-    "is_redacted",
     "looks_structured",
     "outcome",
     "parsed",
@@ -182,22 +181,6 @@ def _status_in(result: dict[str, Any]) -> ToolCallStatus | None:
     written = result.get("status")
     return _STATUSES.get(written.strip().casefold()) if type(written) is str else None
 
-
-def is_redacted(value: Any) -> bool:
-    """Whether a text is nothing but a mark that something was taken out: `[REDACTED]`, `<masked>`, `***`."""
-    if type(value) is not str or len(value) > _LONGEST_MARK:
-        return False
-    text = value.strip()
-    word = text.strip("[](){}<>*_ ")
-    if word == text:  # nearly every text
-        return word == "REDACTED"
-    if not word:
-        return text.count("*") >= 3 and not text.strip("*[](){}<> ")
-    return word.casefold() in _MARKS
-
-
-_LONGEST_MARK = 80
-_MARKS = frozenset({"redacted", "masked", "scrubbed", "filtered", "hidden", "content redacted", "removed"})
 
 _NUMBERS = (int, float)
 

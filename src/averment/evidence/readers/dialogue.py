@@ -35,7 +35,7 @@ from averment.evidence.model import (
     ToolCallStatus,
     Turn,
 )
-from averment.evidence.readers.calls import how_it_went, is_redacted, looks_structured, parsed
+from averment.evidence.readers.calls import how_it_went, looks_structured, parsed
 from averment.evidence.readers.shortfalls import (
     OF_CALLS,
     identified,
@@ -44,6 +44,7 @@ from averment.evidence.readers.shortfalls import (
     limit_unknown,
 )
 from averment.evidence.readers.transcript import role_of
+from averment.evidence.redaction import holds_redacted, is_redacted
 from averment.text.jsonvalue import json_equal
 
 __all__ = ["Dialogue"]
@@ -237,6 +238,8 @@ class Dialogue:
         seq = self.place()
         state = "redacted" if state == "recorded" and is_redacted(result) else state
         result, raw = (result, None) if state == "redacted" else self._result(result, loc)
+        if state == "recorded" and holds_redacted(result):
+            state = "redacted"
         if error is None:
             error = UNSET
         fields: dict[str, Any] = {"result": result, "result_raw": raw, "result_state": state, "error": error}
@@ -326,6 +329,8 @@ class Dialogue:
         if state == "recorded" and is_redacted(arguments):
             return {"args_raw": arguments, "args_state": "redacted"}
         if type(arguments) is not str or not parse:
+            if state == "recorded" and holds_redacted(arguments):
+                state = "redacted"
             return {"args": arguments, "args_state": state}
         if not arguments.strip():
             return {"args": {}, "args_raw": arguments, "args_state": state}
@@ -334,6 +339,8 @@ class Dialogue:
             self._draft.note(
                 "arguments_unreadable", loc, f"the arguments are text that is no JSON: {problem}"
             )
+        elif state == "recorded" and holds_redacted(value):
+            state = "redacted"
         return {"args": value, "args_raw": arguments, "args_error": problem, "args_state": state}
 
     def _result(self, result: Any, loc: str) -> tuple[Any, str | None]:

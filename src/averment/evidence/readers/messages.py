@@ -175,9 +175,10 @@ def _finish(draft: Draft, limits: Limits, *, shows_tools: bool, is_last_word: bo
         calls = [msgspec.structs.replace(call, status="unanswered") for call in calls]
         requested = []
     if trailing and not requested:
-        reason = "the messages end with calls that nothing answers"
+        # Each of these calls leaves open what rests on its tool, and no more than that.
         for channel in ("executions", "results", "errors"):
-            draft.limit(channel, "partial", reason, "Save the messages after the tools have answered.")
+            if draft.coverage[channel].state == "absent":
+                draft.cover(channel, len(calls))
     is_unflagged = any(call.status == "executed" for call in calls)
     if limits.failures is not None and is_unflagged and draft.coverage["errors"].state in _SHOWN:
         draft.limit("errors", "partial", "the messages have no flag for calls that failed", limits.failures)
