@@ -23,9 +23,12 @@ from averment.evidence.readers import anthropic_sessions
 from averment.evidence.readers.dialogue import Dialogue
 from averment.evidence.readers.messages import (
     Limits,
+    bodies,
     finish,
+    in_turn,
     keep,
     limit_history,
+    no_list,
     nothing_in,
     part_text,
     result_of,
@@ -163,20 +166,12 @@ def read(part: Part, draft: Draft) -> None:
     elif isinstance(value, dict):
         _read_body(part, dialogue, draft)
     else:
-        draft.problems.append(
-            part.problem(
-                "wrong_type",
-                "messages must be a list, or stand in an object",
-                expected="a list or an object",
-                found=kind_of(value),
-            )
-        )
+        no_list(part, draft, "messages")
 
 
 def _read_body(part: Part, dialogue: Dialogue, draft: Draft) -> None:
     value = part.value
-    request = part.at("request") if isinstance(value.get("request"), dict) else part
-    response = part.at("response") if isinstance(value.get("response"), dict) else part
+    request, response = bodies(part)
     requested = "messages" in request.value
     replied = "content" in response.value
     if not requested and not replied:
@@ -219,13 +214,7 @@ def prompt(request: Part, dialogue: Dialogue, draft: Draft) -> None:
 
 def converse(messages: Part, dialogue: Dialogue, draft: Draft) -> int:
     """Read a list of messages into a dialogue; how many of them could be read."""
-    if not isinstance(messages.value, list):
-        draft.note("message_unreadable", messages.loc(), f"the messages are {kind_of(messages.value)}")
-        return 0
-    return sum(
-        _message(item, loc, dialogue, draft)
-        for item, loc in zip(messages.value, messages.locs(), strict=True)
-    )
+    return in_turn(messages, draft, lambda item, loc: _message(item, loc, dialogue, draft))
 
 
 def reply(body: Part, dialogue: Dialogue, draft: Draft) -> int:

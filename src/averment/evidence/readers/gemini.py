@@ -19,7 +19,17 @@ from msgspec import UNSET
 from averment.evidence.draft import Draft, Part, kind_of
 from averment.evidence.model import ToolCallStatus
 from averment.evidence.readers.dialogue import Dialogue
-from averment.evidence.readers.messages import Limits, finish, keep, limit_history, nothing_in, text_of
+from averment.evidence.readers.messages import (
+    Limits,
+    bodies,
+    finish,
+    in_turn,
+    keep,
+    limit_history,
+    no_list,
+    nothing_in,
+    text_of,
+)
 from averment.evidence.readers.shortfalls import UNKNOWN_TYPE
 from averment.evidence.readers.transcript import role_of
 
@@ -128,20 +138,12 @@ def read(part: Part, draft: Draft) -> None:
     elif isinstance(value, dict):
         _read_body(part, dialogue, draft)
     else:
-        draft.problems.append(
-            part.problem(
-                "wrong_type",
-                "contents must be a list, or stand in an object",
-                expected="a list or an object",
-                found=kind_of(value),
-            )
-        )
+        no_list(part, draft, "contents")
 
 
 def _read_body(part: Part, dialogue: Dialogue, draft: Draft) -> None:
     value = part.value
-    request = part.at("request") if isinstance(value.get("request"), dict) else part
-    response = part.at("response") if isinstance(value.get("response"), dict) else part
+    request, response = bodies(part)
     requested, replied = "contents" in request.value, "candidates" in response.value
     if not requested and not replied:
         nothing_in(part, draft, "`contents` or `candidates`")
@@ -190,13 +192,7 @@ def converse(messages: Part, dialogue: Dialogue, draft: Draft) -> int:
     if type(messages.value) is str:
         dialogue.turn("user", messages.value, messages.loc())
         return 1
-    if not isinstance(messages.value, list):
-        draft.note("message_unreadable", messages.loc(), f"the contents are {kind_of(messages.value)}")
-        return 0
-    return sum(
-        _content(item, loc, dialogue, draft)
-        for item, loc in zip(messages.value, messages.locs(), strict=True)
-    )
+    return in_turn(messages, draft, lambda item, loc: _content(item, loc, dialogue, draft))
 
 
 def reply(body: Part, dialogue: Dialogue, draft: Draft) -> int:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from averment.evidence.draft import Draft, Part, kind_of
 from averment.evidence.model import Role, ToolCallStatus
 from averment.evidence.readers.dialogue import Dialogue
-from averment.evidence.readers.messages import Limits, finish, keep, result_of, text_or_none
+from averment.evidence.readers.messages import Limits, finish, in_turn, keep, result_of, text_or_none
 from averment.evidence.times import instant
 
 __all__ = ["LIMITS", "converse", "fits", "read"]
@@ -198,13 +198,8 @@ def _times(spans: Any) -> dict[str, _Time]:
 
 def converse(messages: Part, dialogue: Dialogue, draft: Draft, times: dict[str, _Time] | None = None) -> int:
     """Read a list of messages into a dialogue; how many of them could be read."""
-    if not isinstance(messages.value, list):
-        draft.note("message_unreadable", messages.loc(), f"the messages are {kind_of(messages.value)}")
-        return 0
-    return sum(
-        _message(item, loc, dialogue, draft, times or {})
-        for item, loc in zip(messages.value, messages.locs(), strict=True)
-    )
+    known = times or {}
+    return in_turn(messages, draft, lambda item, loc: _message(item, loc, dialogue, draft, known))
 
 
 def _message(item: Any, loc: str, dialogue: Dialogue, draft: Draft, times: dict[str, _Time]) -> int:

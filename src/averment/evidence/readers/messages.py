@@ -6,7 +6,7 @@ were, whether a call failed, or what happened after its last message; where it d
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -17,9 +17,12 @@ from averment.evidence.readers.shortfalls import NOT_TRANSCRIBED, UNKNOWN_TYPE
 
 __all__ = [
     "Limits",
+    "bodies",
     "finish",
+    "in_turn",
     "keep",
     "limit_history",
+    "no_list",
     "nothing_in",
     "part_text",
     "result_of",
@@ -188,6 +191,29 @@ def _finish(draft: Draft, limits: Limits, *, shows_tools: bool, is_last_word: bo
 _SHOWN = frozenset({"present", "partial"})
 _LOSSES = frozenset({"message_unreadable", "calls_unreadable", "stream_cut"})
 """Notes of something that may have held turns or calls."""
+
+
+def bodies(part: Part) -> tuple[Part, Part]:
+    """The request and the response that a log keeps of a call of a model; either is the whole where it has no key."""
+    value = part.value
+    request = part.at("request") if isinstance(value.get("request"), dict) else part
+    response = part.at("response") if isinstance(value.get("response"), dict) else part
+    return request, response
+
+
+def in_turn(messages: Part, draft: Draft, read: Callable[[Any, str], int]) -> int:
+    """Read a list of messages one by one, each with its place; how many of them could be read."""
+    if not isinstance(messages.value, list):
+        draft.note("message_unreadable", messages.loc(), f"the messages are {kind_of(messages.value)}")
+        return 0
+    return sum(read(item, loc) for item, loc in zip(messages.value, messages.locs(), strict=True))
+
+
+def no_list(part: Part, draft: Draft, what: str) -> None:
+    """Refuse a value that is neither a list nor an object."""
+    message = f"{what} must be a list, or stand in an object"
+    found = kind_of(part.value)
+    draft.problems.append(part.problem("wrong_type", message, expected="a list or an object", found=found))
 
 
 def nothing_in(part: Part, draft: Draft, expected: str) -> None:

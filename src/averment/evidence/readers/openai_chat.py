@@ -21,9 +21,12 @@ from averment.evidence.model import ToolCallStatus
 from averment.evidence.readers.dialogue import Dialogue
 from averment.evidence.readers.messages import (
     Limits,
+    bodies,
     finish,
+    in_turn,
     keep,
     limit_history,
+    no_list,
     nothing_in,
     result_of,
     text_or_none,
@@ -256,22 +259,14 @@ def read(part: Part, draft: Draft) -> None:
         draft.account(part.source, records=len(value), read=read_count)
         return
     if not isinstance(value, dict):
-        draft.problems.append(
-            part.problem(
-                "wrong_type",
-                "chat messages must be a list, or stand in an object",
-                expected="a list or an object",
-                found=kind_of(value),
-            )
-        )
+        no_list(part, draft, "chat messages")
         return
     _read_body(part, dialogue, draft)
 
 
 def _read_body(part: Part, dialogue: Dialogue, draft: Draft) -> None:
     value = part.value
-    request = part.at("request") if isinstance(value.get("request"), dict) else part
-    response = part.at("response") if isinstance(value.get("response"), dict) else part
+    request, response = bodies(part)
     records = read_count = 0
     shows_tools = any(isinstance(request.value.get(key), list) for key in ("tools", "functions"))
     requested, replied = "messages" in request.value, "choices" in response.value
@@ -319,13 +314,7 @@ def _finish(dialogue: Dialogue, draft: Draft, *, shows_tools: bool, requested: b
 
 def converse(messages: Part, dialogue: Dialogue, draft: Draft) -> int:
     """Read a list of messages into a dialogue; how many of them could be read."""
-    if not isinstance(messages.value, list):
-        draft.note("message_unreadable", messages.loc(), f"the messages are {kind_of(messages.value)}")
-        return 0
-    return sum(
-        _message(item, loc, dialogue, draft)
-        for item, loc in zip(messages.value, messages.locs(), strict=True)
-    )
+    return in_turn(messages, draft, lambda item, loc: _message(item, loc, dialogue, draft))
 
 
 def reply(body: Part, dialogue: Dialogue, draft: Draft) -> int:

@@ -17,10 +17,18 @@ from typing import Any
 
 import msgspec
 
-from averment.evidence.draft import Draft, Part, kind_of
+from averment.evidence.draft import Draft, Part
 from averment.evidence.readers import codex_sessions
 from averment.evidence.readers.dialogue import Dialogue
-from averment.evidence.readers.messages import Limits, finish, keep, limit_history, nothing_in
+from averment.evidence.readers.messages import (
+    Limits,
+    bodies,
+    finish,
+    keep,
+    limit_history,
+    no_list,
+    nothing_in,
+)
 from averment.evidence.readers.response_items import Items, is_items
 
 __all__ = ["LIMITS", "assembled", "converse", "fits", "prompt", "read", "reply"]
@@ -118,20 +126,12 @@ def read(part: Part, draft: Draft) -> None:
     elif isinstance(value, dict):
         _read_body(part, dialogue, draft)
     else:
-        draft.problems.append(
-            part.problem(
-                "wrong_type",
-                "items of a response must be a list, or stand in an object",
-                expected="a list or an object",
-                found=kind_of(value),
-            )
-        )
+        no_list(part, draft, "items of a response")
 
 
 def _read_body(part: Part, dialogue: Dialogue, draft: Draft) -> None:
     value = part.value
-    request = part.at("request") if isinstance(value.get("request"), dict) else part
-    response = part.at("response") if isinstance(value.get("response"), dict) else part
+    request, response = bodies(part)
     requested, replied = "input" in request.value, "output" in response.value
     if not requested and not replied:
         nothing_in(part, draft, "`input` or `output`")
