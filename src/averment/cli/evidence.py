@@ -28,7 +28,9 @@ __all__ = ["configure", "execute"]
 
 def configure(parser: Parser) -> None:
     """Declares the arguments."""
-    parser.add_argument("action", metavar="ACTION", choices=["show", "convert", "formats"], help="what to do")
+    parser.add_argument(
+        "action", metavar="ACTION", choices=["show", "convert", "formats"], help="show, convert or formats"
+    )
     parser.add_argument("files", metavar="FILE", nargs="*", help="what was recorded; `-` is standard input")
     add_reading(parser)
     about = "show or convert only this conversation of a file that holds many"

@@ -93,7 +93,7 @@ def unzipped(data: bytes, name: str | None) -> list[tuple[str | None, bytes]]:
         with ZipFile(io.BytesIO(data)) as archive:
             members = _files_of(archive, name)
             names = {each.filename for each in members}
-            if "header.json" in names:
+            if not names.isdisjoint(("header.json", "_journal/start.json")):
                 from averment.evidence.readers.inspect import LOG_MEMBERS, log_of
 
                 members = [each for each in members if LOG_MEMBERS.fullmatch(each.filename)]

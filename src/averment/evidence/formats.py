@@ -118,7 +118,7 @@ FORMATS = (
     ),
     _format(
         "otlp",
-        "OTLP/JSON traces and logs, and Tempo exports",
+        "OTLP traces and logs (JSON; protobuf with the extra `otel`), and Tempo exports",
         *("resourceSpans", "resource_spans", "batches", "trace", "result", "resourceLogs", "resource_logs"),
         *("resourceMetrics", "resource_metrics", "resourceProfiles", "resource_profiles"),
     ),

@@ -180,7 +180,20 @@ def test_samples_of_an_archive_are_in_natural_order() -> None:
     assert json.loads(log_of(files)) == {"version": 2, "samples": [2, 10]}
     assert json.loads(log_of({"header.json": b"{}"})) == {"samples": []}
     names = ("header.json", "samples/a/b_epoch_1.json", "summaries.json", "_journal/start.json")
-    assert [LOG_MEMBERS.fullmatch(name) is not None for name in names] == [True, True, False, False]
+    assert [LOG_MEMBERS.fullmatch(name) is not None for name in names] == [True, True, False, True]
+
+
+def test_an_archive_of_a_run_that_broke_off_is_read() -> None:
+    """Without a header its journal says which run it was; the samples that were finished are whole."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("_journal/start.json", '{"version": 2, "eval": {"task": "refunds"}, "plan": {}}')
+        archive.writestr("_journal/summaries/1.json", "[]")
+        sample = {"id": 1, "epoch": 1, "messages": [{"role": "user", "content": "Refund it."}]}
+        archive.writestr("samples/1_epoch_1.json", json.dumps(sample))
+    (evidence,) = Evidence.all_from_bytes(packed.getvalue())
+    assert [turn.text for turn in evidence.model.turns or ()] == ["Refund it."]
+    assert evidence.model.sources[0].format == "inspect"
 
 
 @pytest.mark.parametrize("header", [b"", b"[]", b"null", b'{"a": 1', b"\xff"])

@@ -27,9 +27,12 @@ from averment.evidence.readers.inspect_attachments import Attachments
 from averment.evidence.readers.texts import text_of
 from averment.evidence.times import instant
 
-__all__ = ["LOG_MEMBERS", "fits", "log_of", "read", "split"]
+__all__ = ["HEADERS", "LOG_MEMBERS", "fits", "log_of", "read", "split"]
 
-LOG_MEMBERS = re.compile(r"header\.json|samples/.+\.json", re.DOTALL)
+HEADERS = ("header.json", "_journal/start.json")
+"""What an `.eval` archive says of the whole run: at its end, or, of one that broke off, at its beginning."""
+
+LOG_MEMBERS = re.compile(r"header\.json|_journal/start\.json|samples/.+\.json", re.DOTALL)
 """The files of an `.eval` archive that make up the log; the others repeat parts of them."""
 
 _SAMPLE_METADATA = (
@@ -81,10 +84,12 @@ def fits(value: Any) -> str | None:
 
 def log_of(files: dict[str, bytes]) -> bytes:
     """The log that the files of an archive make up, as the text of the `.json` log that says the same."""
-    header = files.get("header.json", b"{}").strip()
-    names = sorted((name for name in files if name != "header.json"), key=_natural)
+    header = next((files[name] for name in HEADERS if name in files), b"{}").strip()
+    names = sorted((name for name in files if name not in HEADERS), key=_natural)
     samples = b",\n".join(files[name].strip() for name in names)
     start = header.removesuffix(b"}").rstrip()
+    if HEADERS[0] not in files:  # what it says before it knows how it ends
+        start += b',\n"status": "started"'
     return start + (b"" if start.endswith(b"{") else b",") + b'\n"samples": [' + samples + b"]}"
 
 
