@@ -5,6 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -99,3 +102,28 @@ def test_a_cut_file_is_refused(path: Path) -> None:
         assert problem.code in {"json_truncated", "json_syntax", "json_extra_data"}, data[:end][-40:]
         if problem.code == "json_truncated":
             assert "after byte" in problem.message
+
+
+def test_no_hash_seed_or_locale_changes_what_is_read() -> None:
+    """Every sample comes to the same bytes, notes and problems included, whatever the seed of Python's hashes."""
+    code = (
+        "import sys\n"
+        "from averment import Evidence, EvidenceError\n"
+        "for path in sys.argv[1:]:\n"
+        "    try:\n"
+        "        for evidence in Evidence.load_all(path):\n"
+        "            sys.stdout.buffer.write(evidence.to_json() + b'\\n')\n"
+        "    except EvidenceError as error:\n"
+        "        print(error)\n"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code, *map(str, SAMPLES)],
+            env={**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": locale},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed, locale in (("0", "C"), ("1", "C.UTF-8"), ("4242", "tr_TR.UTF-8"))
+    }
+    assert len(said) == 1
+    assert len(said.pop()) > 100_000
