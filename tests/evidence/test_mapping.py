@@ -849,3 +849,10 @@ def test_any_mapping_is_taken_or_refused(fields: dict[str, Any]) -> None:
         return
     assert SCHEMA.is_valid(value)
     assert msgspec.convert(msgspec.to_builtins(found), Mapping) == found
+
+
+def test_the_source_says_which_mapping_it_was_read_by() -> None:
+    """By the digest of what the mapping says, since names of files say nothing."""
+    mapping = Mapping.of({"version": 1, "name": "acme", "turns": {"items": "/said", "text": "/t"}})
+    evidence = Evidence.from_value({"said": [{"t": "hello"}]}, from_format=mapped(mapping))
+    assert evidence.model.sources[0].why == f"a mapping was given: {mapping.sha256}"

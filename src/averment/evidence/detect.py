@@ -102,7 +102,7 @@ def asked(form: Format, value: Any) -> Detected:
     """A value as what it was said to be, whatever it looks like."""
     is_list = isinstance(value, list) and len(value) > 0 and form.whole
     several = is_list and form.fits(value) is None and form.fits(value[0]) is not None
-    return Detected(form, "it was asked for", several)
+    return Detected(form, form.asked, several)
 
 
 def detect(value: Any, name: str | None) -> Detected:

@@ -45,6 +45,11 @@ class Format(msgspec.Struct, frozen=True):
         """The name of the module that reads it."""
         return f"averment.evidence.readers.{_MODULES.get(self.name, self.name)}"
 
+    @property
+    def asked(self) -> str:
+        """Why a value is read as this format where it was not recognised."""
+        return "it was asked for"
+
     def fits(self, value: Any) -> str | None:
         """Why a decoded value is of this format, or None."""
         why: str | None = _reader(self.module).fits(value)

@@ -51,6 +51,11 @@ class Mapped(Format, frozen=True, kw_only=True):
         """The name of this module."""
         return __name__
 
+    @property
+    def asked(self) -> str:
+        """Which mapping it was, by the digest of what it says."""
+        return f"a mapping was given: {self.mapping.sha256}"
+
     def fits(self, value: Any) -> str | None:
         """Why a value may be read by the mapping: it is asked for, and the value is JSON."""
         return f"the mapping {self.mapping.name} was given" if isinstance(value, (dict, list)) else None
