@@ -35,6 +35,8 @@ __all__ = [
     "MAX_CALL_SECONDS",
     "MAX_NOTES",
     "MAX_PROBLEMS",
+    "OF_ANSWERS",
+    "OF_CALLS",
     "Draft",
     "Part",
     "kind_of",
@@ -50,6 +52,11 @@ MAX_PROBLEMS = 100
 
 MAX_NOTES = 1_000
 """How many notes of one code are kept of one conversation."""
+
+OF_CALLS = ("requests", "executions", "results", "errors")
+"""The channels of tool calls."""
+OF_ANSWERS = OF_CALLS[1:]
+"""Those of them that show what became of a request."""
 
 _MAX_NAMED = 50
 """How many different dropped things the notes name; the rest are counted."""

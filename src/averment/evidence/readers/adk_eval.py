@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from averment.evidence.draft import Part, kind_of
+from averment.evidence.draft import OF_ANSWERS, Part, kind_of
 from averment.evidence.model import CoverageState
 from averment.evidence.readers.adk_parts import Contents, key_of, of, snake
 
@@ -41,7 +41,7 @@ class Case(Contents):
             draft.metadata = {**(draft.metadata or {}), "reference": True}
             draft.note("reference_conversation", self.part.loc(), _REFERENCE)
             state: CoverageState = "partial" if self.dialogue.answers else "absent"
-            for channel in ("executions", "results", "errors"):
+            for channel in OF_ANSWERS:
                 draft.limit(channel, state, _REFERENCE, _HOW_RUN)
         draft.account(self.part.source, records=len(invocations.value), read=count)
 

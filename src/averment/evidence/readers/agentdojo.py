@@ -15,7 +15,7 @@ from typing import Any
 
 from averment.evidence.draft import Draft, Part, kind_of
 from averment.evidence.readers.dialogue import Dialogue
-from averment.evidence.readers.texts import text_of
+from averment.evidence.readers.texts import objects_in, text_of
 
 __all__ = ["fits", "read"]
 
@@ -68,13 +68,9 @@ class _Messages:
 
     def read(self) -> None:
         read = 0
-        for loc, message in zip(self._part.locs(), self._part.value, strict=True):
-            if type(message) is dict:
-                self._read_message(message, loc)
-                read += 1
-            else:
-                found = kind_of(message)
-                self._draft.note("message_not_object", loc, f"a message is {found}, and is not read")
+        for message, loc in objects_in(self._part.value, self._part.locs(), self._draft):
+            self._read_message(message, loc)
+            read += 1
         self._dialogue.finish(flags_failures=self._has_flags, writes_arguments=True)
         self._draft.account(self._part.source, records=len(self._part.value), read=read)
 

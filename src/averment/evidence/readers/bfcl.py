@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from averment.evidence.draft import Draft, Part, kind_of
+from averment.evidence.draft import OF_ANSWERS, Draft, Part, kind_of
 from averment.evidence.readers.dialogue import Dialogue
 from averment.evidence.readers.python_calls import PythonCall, looks_like_calls, python_calls
 
@@ -58,7 +58,7 @@ def read(part: Part, draft: Draft) -> None:
     unread = _read_result(part.at("result"), dialogue, draft)
     dialogue.finish(records_answers=False, writes_arguments=True, how_arguments=_HOW_ARGUMENTS)
     draft.limit("transcript", "partial", _QUESTIONS, _HOW_QUESTIONS)
-    for channel in ("executions", "results", "errors"):
+    for channel in OF_ANSWERS:
         draft.limit(channel, "absent", _ANSWERS, _HOW_ANSWERS)
     if unread:
         reason = "some of what the model answered can't be read"

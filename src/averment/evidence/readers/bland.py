@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from averment.evidence.draft import Draft, Part, kind_of
+from averment.evidence.draft import OF_CALLS, Draft, Part, kind_of
 from averment.evidence.model import Role
 from averment.evidence.readers.texts import text_of
 from averment.evidence.readers.transcript import role_of
-from averment.evidence.readers.voice_call import TOOLS, VoiceCall, items_in, text_in
+from averment.evidence.readers.voice_call import VoiceCall, items_in, text_in
 from averment.evidence.times import instant
 
 __all__ = ["fits", "read", "split"]
@@ -116,7 +116,7 @@ def read(part: Part, draft: Draft) -> None:
     )
     draft.calls = None
     reason = "Bland's calls hold no tool calls"
-    call.limit(TOOLS, "absent", reason, _ELSEWHERE)
+    call.limit(OF_CALLS, "absent", reason, _ELSEWHERE)
     if type(transcripts) is not list:
         draft.turns = None
         call.limit(

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from averment.evidence.draft import Draft, Part, kind_of
+from averment.evidence.draft import OF_CALLS, Draft, Part, kind_of
 from averment.evidence.model import ToolCallStatus
 from averment.evidence.readers import anthropic
 from averment.evidence.readers.dialogue import Dialogue
@@ -147,7 +147,7 @@ class _Records:
         finish(self._dialogue, self._draft, _LIMITS, shows_tools=True, flags_some=True)
         if self._delegates and not self._has_sidechain:
             reason, how = "what sub-agents did stands in other files", "Read the sub-agents' files as well."
-            for channel in ("requests", "executions", "results", "errors"):
+            for channel in OF_CALLS:
                 if self._draft.coverage[channel].state == "present":
                     self._draft.limit(channel, "partial", reason, how)
         if self._is_damaged:

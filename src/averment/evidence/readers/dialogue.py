@@ -25,7 +25,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET
 
-from averment.evidence.draft import Draft, Part, own_id, too_long
+from averment.evidence.draft import OF_ANSWERS, OF_CALLS, Draft, Part, own_id, too_long
 from averment.evidence.model import (
     MAX_TEXT_BYTES,
     ArgsState,
@@ -37,7 +37,6 @@ from averment.evidence.model import (
 )
 from averment.evidence.readers.calls import how_it_went, looks_structured, parsed
 from averment.evidence.readers.shortfalls import (
-    OF_CALLS,
     identified,
     limit_redacted,
     limit_speakers,
@@ -311,11 +310,11 @@ class Dialogue:
         limit_speakers(self._draft, turns)
         if self._is_ambiguous:
             reason = "the source does not tell which of several calls some answers belong to"
-            for channel in ("executions", "results", "errors"):
+            for channel in OF_ANSWERS:
                 self._draft.limit(channel, "partial", reason, _NAME_CALLS)
         if calls and not answered:
             reason, how = "the source holds requests for calls, and no answer to any", _RECORD_ANSWERS
-            for channel in ("executions", "results", "errors"):
+            for channel in OF_ANSWERS:
                 self._draft.limit(channel, "absent", reason, how)
 
     def place(self) -> int:

@@ -16,10 +16,10 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from averment.evidence.draft import Draft, Part, kind_of, nanoseconds
+from averment.evidence.draft import OF_ANSWERS, OF_CALLS, Draft, Part, kind_of, nanoseconds
 from averment.evidence.model import ToolCall
 from averment.evidence.readers.texts import text_of
-from averment.evidence.readers.voice_call import TOOLS, VoiceCall, items_in, object_in, relative, text_in
+from averment.evidence.readers.voice_call import VoiceCall, items_in, object_in, relative, text_in
 from averment.evidence.times import MILLISECOND
 
 __all__ = ["fits", "read"]
@@ -231,13 +231,13 @@ class _Conversation:
         reason = "`tool_calls` is null, which says that calls were not recorded"
         if not any(recorded) and not draft.calls:
             draft.calls = None
-            limit(TOOLS, "absent", reason, _WITH_TOOLS)
+            limit(OF_CALLS, "absent", reason, _WITH_TOOLS)
         elif not all(recorded):
-            limit((*TOOLS, "handoff"), "partial", f"in some turns {reason}", _WITH_TOOLS)
+            limit((*OF_CALLS, "handoff"), "partial", f"in some turns {reason}", _WITH_TOOLS)
         unanswered = any(call.status == "unanswered" for call in draft.calls or ())
         if unanswered and not all(self._lists["tool_results"]):
             reason = "in some turns `tool_results` is null, which says that results were not recorded"
-            limit(TOOLS[1:], "partial", reason, _WITH_TOOLS)
+            limit(OF_ANSWERS, "partial", reason, _WITH_TOOLS)
         lasted: Any = metadata.get("call_duration_secs")
         if has_transcript and not self._call.records and type(lasted) in (int, float) and lasted > 0:
             reason = "a call took place, and its transcript is empty"
@@ -247,7 +247,9 @@ class _Conversation:
             limit(("transcript",), "absent", "the conversation has no transcript", _AFTER_END)
         status = value.get("status")
         if type(status) is str and status in _RUNNING:
-            limit(("transcript", *TOOLS, "handoff"), "partial", "the conversation had not ended", _AFTER_END)
+            limit(
+                ("transcript", *OF_CALLS, "handoff"), "partial", "the conversation had not ended", _AFTER_END
+            )
         deletion = object_in(metadata, "deletion_settings")
         if deletion.get("deleted_transcript_at_time_unix_secs") is not None:
             limit(("transcript", "executions", "results"), "redacted", "the transcript was deleted", _KEEP)

@@ -24,7 +24,7 @@ from averment.evidence.draft import Draft, Part, kind_of
 from averment.evidence.model import ToolCallStatus
 from averment.evidence.readers.dialogue import Dialogue
 from averment.evidence.readers.inspect_attachments import Attachments
-from averment.evidence.readers.texts import text_of
+from averment.evidence.readers.texts import objects_in, text_of
 from averment.evidence.times import instant
 
 __all__ = ["HEADERS", "LOG_MEMBERS", "fits", "log_of", "read", "split"]
@@ -175,13 +175,9 @@ class _Reader:
             if not _is_in(event.value.get("id"), in_messages)
         ]
         read = 0
-        for loc, message in zip(locs, items, strict=True):
-            if type(message) is dict:
-                self._read_message(message, loc)
-                read += 1
-            else:
-                found = kind_of(message)
-                self._draft.note("message_not_object", loc, f"a message is {found}, and is not read")
+        for message, loc in objects_in(items, locs, self._draft):
+            self._read_message(message, loc)
+            read += 1
         self._read_others(len(self._events))
         self._dialogue.finish(records_answers=True, writes_arguments=True, how_arguments=_HOW_ARGUMENTS)
         if type(messages) is not list:

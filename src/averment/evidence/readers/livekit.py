@@ -17,11 +17,11 @@ from typing import Any
 
 from msgspec import UNSET
 
-from averment.evidence.draft import Draft, Part, kind_of
+from averment.evidence.draft import OF_CALLS, Draft, Part, kind_of
 from averment.evidence.model import Clock, CoverageState, ToolCallStatus
 from averment.evidence.readers.shortfalls import UNKNOWN_TYPE
 from averment.evidence.readers.texts import text_of
-from averment.evidence.readers.voice_call import TOOLS, VoiceCall, items_in, object_in, text_in
+from averment.evidence.readers.voice_call import VoiceCall, items_in, object_in, text_in
 from averment.evidence.times import SECOND, scaled
 
 __all__ = ["fits", "read"]
@@ -149,7 +149,7 @@ class _Session:
             draft.turns = None
             limit = self._call.limit
             limit(("transcript",), "absent", "an event of executed tools has no messages", _WHOLE)
-            limit((*TOOLS, "handoff"), "partial", "the file shows one step of a session", _WHOLE)
+            limit((*OF_CALLS, "handoff"), "partial", "the file shows one step of a session", _WHOLE)
         elif self._is_run and not any(turn.role == "user" for turn in draft.turns or ()):
             reason = "a run result does not hold what the user said"
             self._call.limit(("transcript",), "partial", reason, _WHOLE)

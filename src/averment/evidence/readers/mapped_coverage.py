@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from averment.evidence.draft import Draft
+from averment.evidence.draft import OF_ANSWERS, OF_CALLS, Draft
 from averment.evidence.mapping import OF_SPANS, Mapping
 from averment.evidence.mapping_checks import MAPPED_BY
 from averment.evidence.readers.dialogue import Dialogue
@@ -15,8 +15,7 @@ from averment.evidence.readers.mapped_rules import AtWork
 
 __all__ = ["Shown", "cover"]
 
-_OF_CALLS = ("requests", "executions", "results", "errors")
-_CHANNELS_OF = {"turns": ("transcript",), "calls": _OF_CALLS, "answers": ("executions", "results", "errors")}
+_CHANNELS_OF = {"turns": ("transcript",), "calls": OF_CALLS, "answers": OF_ANSWERS}
 
 
 class Shown:
@@ -140,7 +139,7 @@ class _Covering:
         shown = self._shown
         if channel == "transcript" and shown.unread_texts:
             yield f"the text can't be read of {_items(shown.unread_texts)}", _TEXTS
-        if channel in _OF_CALLS[1:] and shown.without_outcome:
+        if channel in OF_CALLS[1:] and shown.without_outcome:
             reason = f"nothing is said of how it went by {_items(shown.without_outcome)}"
             yield reason, f"Map `status` or `failed`. {_declare('executions')}"
         if channel in ("executions", "errors") and shown.unclear:

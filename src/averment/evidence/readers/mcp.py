@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from averment.evidence.draft import Draft, Part, kind_of, quoted
+from averment.evidence.draft import OF_CALLS, Draft, Part, kind_of, quoted
 from averment.evidence.model import Clock
 from averment.evidence.readers.dialogue import Dialogue
 from averment.evidence.times import MILLISECOND, instant, scaled
@@ -277,7 +277,7 @@ class _Log:
                 draft.limit(channel, "partial", reason, _HOW_WHOLE)
         draft.turns = None
         draft.limit("transcript", "absent", "an MCP log holds no speech", _HOW_SPEECH)
-        channels = ("requests", "executions", "results", "errors")
+        channels = OF_CALLS
         if not self._is_mcp:
             for channel in channels:
                 draft.limit(channel, "absent", "no message of the log is a request of MCP", _HOW_CALLS)

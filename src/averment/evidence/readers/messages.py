@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from averment.evidence.draft import Draft, Part, kind_of
+from averment.evidence.draft import OF_ANSWERS, OF_CALLS, Draft, Part, kind_of
 from averment.evidence.readers.dialogue import Dialogue
 from averment.evidence.readers.shortfalls import NOT_TRANSCRIBED, UNKNOWN_TYPE
 
@@ -166,7 +166,7 @@ def _finish(draft: Draft, limits: Limits, *, shows_tools: bool, is_last_word: bo
     turns, calls = draft.turns or (), list(draft.calls or ())
     if not calls and not shows_tools:
         reason = "the messages hold no call, and nothing says which tools there were"
-        for channel in ("requests", "executions", "results", "errors"):
+        for channel in OF_CALLS:
             draft.limit(channel, "absent", reason, limits.tools)
         draft.calls = None
         return
@@ -179,7 +179,7 @@ def _finish(draft: Draft, limits: Limits, *, shows_tools: bool, is_last_word: bo
         requested = []
     if trailing and not requested:
         # Each of these calls leaves open what rests on its tool, and no more than that.
-        for channel in ("executions", "results", "errors"):
+        for channel in OF_ANSWERS:
             if draft.coverage[channel].state == "absent":
                 draft.cover(channel, len(calls))
     is_unflagged = any(call.status == "executed" for call in calls)

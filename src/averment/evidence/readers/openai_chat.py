@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from averment.evidence.draft import Draft, Part, kind_of
+from averment.evidence.draft import OF_ANSWERS, Draft, Part, kind_of
 from averment.evidence.model import ToolCallStatus
 from averment.evidence.readers.dialogue import Dialogue
 from averment.evidence.readers.messages import (
@@ -304,7 +304,7 @@ def _finish(dialogue: Dialogue, draft: Draft, *, shows_tools: bool, requested: b
     finish(dialogue, draft, LIMITS, shows_tools=shows_tools, is_last_word=not replied)
     if any(note.code == "state_for_result" for note in draft.notes):
         reason = "some tools' answers are words that Pipecat writes where there is no result"
-        for channel in ("executions", "results", "errors"):
+        for channel in OF_ANSWERS:
             draft.limit(channel, "partial", reason, "Read a context of Pipecat's with `--from pipecat`.")
     if not requested:
         limit_history(

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from averment.evidence.draft import Draft, Part, kind_of
+from averment.evidence.draft import OF_CALLS, Draft, Part, kind_of
 from averment.evidence.model import StateSnapshot, ToolCall, ToolCallStatus
 from averment.evidence.readers.calls import looks_structured, parsed
 
@@ -87,10 +87,10 @@ def read(part: Part, draft: Draft) -> None:
         else:
             draft.note("call_unreadable", loc, f"an entry is {kind_of(entry)}, so it is left out")
     draft.calls = calls
-    for channel in ("requests", "executions", "results", "errors"):
+    for channel in OF_CALLS:
         draft.cover(channel, len(calls))
     if len(calls) < len(part.value):
-        for channel in ("requests", "executions", "results", "errors"):
+        for channel in OF_CALLS:
             draft.limit(channel, "partial", "some entries of the trace can't be read", "Mend the file.")
     draft.account(part.source, records=len(part.value), read=len(calls))
 

@@ -16,9 +16,9 @@ from typing import Any
 
 from msgspec import UNSET
 
-from averment.evidence.draft import Draft, Part, kind_of
+from averment.evidence.draft import OF_CALLS, Draft, Part, kind_of
 from averment.evidence.readers.texts import text_of
-from averment.evidence.readers.voice_call import TOOLS, VoiceCall, items_in, object_in, text_in
+from averment.evidence.readers.voice_call import VoiceCall, items_in, object_in, text_in
 from averment.evidence.times import instant
 
 __all__ = ["fits", "read"]
@@ -115,10 +115,10 @@ class _Conversation:
         limit = self._call.limit
         if is_transcript and not self._draft.calls:
             self._draft.calls = None
-            limit(TOOLS, "absent", "a transcript shows no tools", _WITH_TOOLS)
+            limit(OF_CALLS, "absent", "a transcript shows no tools", _WITH_TOOLS)
         if self._own:
             reason = "some messages are one provider's own, and not read"
-            limit(("transcript", *TOOLS), "partial", reason, _ONE_FORM)
+            limit(("transcript", *OF_CALLS), "partial", reason, _ONE_FORM)
 
     def _message(self, item: dict[str, Any], loc: str) -> bool:
         if _is_own(item):

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from averment.evidence.draft import Draft, Part, kind_of, nanoseconds
+from averment.evidence.draft import OF_CALLS, Draft, Part, kind_of, nanoseconds
 from averment.evidence.model import CoverageState
 from averment.evidence.readers.dialogue import Dialogue
 from averment.evidence.readers.shortfalls import UNKNOWN_TYPE
 from averment.evidence.readers.texts import text_of
-from averment.evidence.readers.voice_call import TOOLS, VoiceCall, items_in, object_in, text_in
+from averment.evidence.readers.voice_call import VoiceCall, items_in, object_in, text_in
 
 __all__ = ["fits", "read", "split"]
 
@@ -196,7 +196,7 @@ class _Call:
             self._draft.calls = None
             # What ended the call is in evidence all the same, and `absent` would say that nothing is.
             state: CoverageState = "absent" if self._draft.spans is None else "partial"
-            limit(TOOLS, state, "the call has no `transcript_with_tool_calls`", _WITH_TOOLS)
+            limit(OF_CALLS, state, "the call has no `transcript_with_tool_calls`", _WITH_TOOLS)
         status = call.get("call_status")
         if type(status) is str and status not in _OVER:
             limit(_ALL, "partial", "the call had not ended", _AFTER_END)
@@ -208,7 +208,7 @@ class _Call:
             limit(_CONTENT, "redacted", "Retell removed personal data from the call", _STORE)
 
 
-_ALL = ("transcript", *TOOLS, "handoff", "dtmf")
+_ALL = ("transcript", *OF_CALLS, "handoff", "dtmf")
 _CONTENT = ("transcript", "executions", "results")
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET
 
-from averment.evidence.draft import Draft, Part, quoted
+from averment.evidence.draft import OF_CALLS, Draft, Part, quoted
 from averment.evidence.model import CoverageState
 from averment.evidence.readers.any_message import read_any, unwrapped
 from averment.evidence.readers.dialogue import Dialogue
@@ -21,7 +21,6 @@ from averment.evidence.readers.histories import Execution, Histories
 
 __all__ = ["Run", "converse"]
 
-_CALLS = ("requests", "executions", "results", "errors")
 _LONGEST_LITERAL = 10_000
 
 
@@ -230,25 +229,29 @@ class _Trace:
             is_bare = self._empty == len(models) and not draft.turns
             state: CoverageState = "redacted" if is_bare else "partial"
             self._bound(
-                ("transcript", *_CALLS), state, "model calls are recorded without what the model said"
+                ("transcript", *OF_CALLS), state, "model calls are recorded without what the model said"
             )
         elif is_from_root or not models:
             reason = "no model call shows what was said, only the outermost run"
             self._bound(("transcript",), "partial", reason)
         elif self._unread:
-            self._bound(("transcript", *_CALLS), "partial", "some model calls are recorded in no known shape")
+            self._bound(
+                ("transcript", *OF_CALLS), "partial", "some model calls are recorded in no known shape"
+            )
         has_events = any(run.kind == "event" for run in self._runs)
         if has_events:
-            self._bound(_CALLS, "partial", "runs of tools are recorded that do not say what was called")
+            self._bound(OF_CALLS, "partial", "runs of tools are recorded that do not say what was called")
         if not draft.calls and not has_tools and not self._shows_tools and not has_events:
             reason = "no run is a tool's, and nothing says which tools there were"
-            for channel in _CALLS:
+            for channel in OF_CALLS:
                 draft.limit(channel, "absent", reason, self._how)
         missing = [run for run in self._runs if run.parent is not None and run.parent not in self._by_id]
         if missing:
             draft.note("parent_missing", missing[0].loc, "a run belongs to one that the export does not hold")
         if missing or not self._is_whole:
-            self._bound(("transcript", *_CALLS), "partial", "the export does not hold all runs of the trace")
+            self._bound(
+                ("transcript", *OF_CALLS), "partial", "the export does not hold all runs of the trace"
+            )
         if any(call.status == "executed" for call in draft.calls or ()):
             self._bound(("errors",), "partial", "nothing says of some runs of tools how they ended")
         if any(call.result_state == "absent" for call in draft.calls or ()):

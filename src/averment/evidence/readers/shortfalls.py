@@ -10,21 +10,17 @@ from collections.abc import Sequence
 
 import msgspec
 
-from averment.evidence.draft import Draft
+from averment.evidence.draft import OF_CALLS, Draft
 from averment.evidence.model import ToolCall, Turn
 
 __all__ = [
     "NOT_TRANSCRIBED",
-    "OF_CALLS",
     "UNKNOWN_TYPE",
     "identified",
     "limit_redacted",
     "limit_speakers",
     "limit_unknown",
 ]
-
-OF_CALLS = ("requests", "executions", "results", "errors")
-"""The channels of tool calls."""
 
 UNKNOWN_TYPE = "unknown_type"
 """The code of a note on something of a type that its reader does not know."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from averment.evidence.draft import Draft, Part, kind_of
+from averment.evidence.draft import OF_CALLS, Draft, Part, kind_of
 from averment.evidence.model import Role
 from averment.evidence.readers.dialogue import Dialogue
 from averment.evidence.times import scaled
@@ -142,7 +142,7 @@ class Speech:
             )
         dialogue.finish()
         self._draft.calls = None
-        for channel in ("requests", "executions", "results", "errors"):
+        for channel in OF_CALLS:
             self._draft.limit(channel, "absent", _REASON, _HOW)
         self._draft.account(self._part.source, records=records, read=read)
 

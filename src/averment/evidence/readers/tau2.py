@@ -26,7 +26,7 @@ from averment.evidence.readers.dialogue import Dialogue
 from averment.evidence.readers.shortfalls import NOT_TRANSCRIBED
 from averment.evidence.readers.tau2_ticks import Ticks
 from averment.evidence.readers.tau_bench import CONTROL
-from averment.evidence.readers.texts import text_of
+from averment.evidence.readers.texts import objects_in, text_of
 from averment.evidence.times import instant
 
 __all__ = ["fits", "read", "split"]
@@ -168,13 +168,9 @@ class _Messages:
 
     def read(self) -> None:
         read = 0
-        for loc, message in zip(self._part.locs(), self._part.value, strict=True):
-            if type(message) is dict:
-                self._read_message(message, loc)
-                read += 1
-            else:
-                found = kind_of(message)
-                self._draft.note("message_not_object", loc, f"a message is {found}, and is not read")
+        for message, loc in objects_in(self._part.value, self._part.locs(), self._draft):
+            self._read_message(message, loc)
+            read += 1
         self._dialogue.finish(flags_failures=self._has_flags, writes_arguments=True)
         ended = _ended(self._whole)
         ended = msgspec.structs.replace(ended, id=f"s_{len(self._handoffs)}", seq=self._dialogue.place())

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from averment.evidence.draft import Draft, Part, kind_of
+from averment.evidence.draft import OF_CALLS, Draft, Part, kind_of
 from averment.evidence.readers.dialogue import Dialogue
 from averment.evidence.times import SECOND, scaled
 
@@ -86,7 +86,7 @@ class Ticks:
             self._draft.limit("transcript", "absent", _NO_TEXT, _HOW_TEXT)
         if not self._has_calls:
             self._draft.calls = None
-            for channel in ("requests", "executions", "results", "errors"):
+            for channel in OF_CALLS:
                 self._draft.limit(channel, "absent", _NO_CALLS, _HOW_CALLS)
         self._draft.account(self._part.source, records=len(ticks), read=read)
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from averment.evidence.draft import Draft, Part, kind_of
+from averment.evidence.draft import OF_CALLS, Draft, Part, kind_of
 from averment.evidence.readers.dialogue import Dialogue
 from averment.evidence.readers.texts import text_of
 
@@ -94,7 +94,7 @@ class _Trajectory:
             read += self._read_message(message, loc)
         self._dialogue.finish(writes_arguments=True)
         if self._has_text_answers:
-            for channel in ("requests", "executions", "results", "errors"):
+            for channel in OF_CALLS:
                 self._draft.limit(channel, "absent", _AS_TEXT, _HOW_CALLS)
         self._draft.account(self._part.source, records=len(self._part.value), read=read)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from averment.evidence.draft import Draft, kind_of
 from averment.evidence.readers.shortfalls import NOT_TRANSCRIBED, UNKNOWN_TYPE
 
-__all__ = ["text_of"]
+__all__ = ["objects_in", "text_of"]
 
 _TEXT_TYPES = frozenset({"text", "input_text", "output_text", None})
 _MEDIA = frozenset(
@@ -16,6 +17,18 @@ _MEDIA = frozenset(
 )
 _HEARD = frozenset({"audio", "audio_content", "input_audio", "video"})
 _THOUGHTS = frozenset({"reasoning", "thinking", "redacted_thinking"})
+
+
+def objects_in(
+    messages: Sequence[Any], locs: Sequence[str], draft: Draft
+) -> Iterator[tuple[dict[str, Any], str]]:
+    """The messages of a list that are objects, each with its place; the others are noted."""
+    for loc, message in zip(locs, messages, strict=True):
+        if type(message) is dict:
+            yield message, loc
+        else:
+            found = kind_of(message)
+            draft.note("message_not_object", loc, f"a message is {found}, and is not read")
 
 
 def text_of(content: Any, loc: str, draft: Draft) -> str | None:

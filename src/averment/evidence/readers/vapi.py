@@ -19,12 +19,12 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from averment.evidence.draft import Draft, Part, kind_of
+from averment.evidence.draft import OF_CALLS, Draft, Part, kind_of
 from averment.evidence.model import Clock, CoverageState, Role
 from averment.evidence.readers.shortfalls import UNKNOWN_TYPE
 from averment.evidence.readers.texts import text_of
 from averment.evidence.readers.vapi_times import MessageTimes
-from averment.evidence.readers.voice_call import TOOLS, VoiceCall, items_in, object_in, text_in
+from averment.evidence.readers.voice_call import VoiceCall, items_in, object_in, text_in
 
 __all__ = ["fits", "read", "split"]
 
@@ -436,10 +436,10 @@ class _Call:
                 limit(("executions",), state, "the webhook or call has no messages", _AT_END)
         if self._has_messages and self._call.records == self._events and self._is_ended_by_somebody:
             reason = "a call took place, and its list of messages is empty"
-            limit(("transcript", *TOOLS, "handoff"), "redacted", reason, _KEEP)
+            limit(("transcript", *OF_CALLS, "handoff"), "redacted", reason, _KEEP)
         if not self._is_over:
             reason = "this is what was known before the call ended"
-            limit(("transcript", *TOOLS, "handoff"), "partial", reason, _AT_END)
+            limit(("transcript", *OF_CALLS, "handoff"), "partial", reason, _AT_END)
 
 
 _FORWARDED = frozenset({"assistant-forwarded-call"})

@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from averment.evidence.draft import Draft, Part, kind_of, nanoseconds
+from averment.evidence.draft import OF_CALLS, Draft, Part, kind_of, nanoseconds
 from averment.evidence.model import Clock, CoverageState, Span
 from averment.evidence.readers.dialogue import Dialogue
 from averment.evidence.readers.voice_trace import ENDS
 
-__all__ = ["TOOLS", "VoiceCall", "items_in", "object_in", "relative", "text_in"]
-
-TOOLS = ("requests", "executions", "results", "errors")
-"""The channels of tool calls."""
+__all__ = ["VoiceCall", "items_in", "object_in", "relative", "text_in"]
 
 
 class VoiceCall:
@@ -116,7 +113,7 @@ class VoiceCall:
             self.limit(("errors",), "partial", reason, how_failures)
         if any(note.code == "result_without_call" for note in self.draft.notes):
             reason, how = "an answer stands there without its call", "Export the call from its beginning."
-            self.limit(("transcript", *TOOLS), "partial", reason, how)
+            self.limit(("transcript", *OF_CALLS), "partial", reason, how)
         self.write_spans(shows)
         self.draft.account(self._source, records=self.records, read=self.read)
 

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from averment.evidence.draft import Draft, Part, kind_of, nanoseconds, own_id
+from averment.evidence.draft import OF_CALLS, Draft, Part, kind_of, nanoseconds, own_id
 from averment.evidence.model import MAX_SPANS, Span, ToolCall
 from averment.evidence.readers.calls import Retries, attempt_of, looks_structured, outcome, parsed
 
@@ -142,7 +142,7 @@ class _Trace:
             self._read_item(index, item)
         self._draft.spans = self._spans
         self._draft.calls = self._retries.calls
-        for channel in ("requests", "executions", "results", "errors"):
+        for channel in OF_CALLS:
             self._draft.cover(channel, len(self._retries.calls))
         types = {span.type for span in self._spans}
         for channel, span_type in (("http", "http_exchange"), ("handoff", "handoff"), ("dtmf", "dtmf")):
