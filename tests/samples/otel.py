@@ -7,7 +7,24 @@ from typing import Any
 
 from averment.evidence import Evidence
 
-__all__ = ["START", "answers", "asks", "chat", "flat", "message", "only", "otlp", "read", "span", "tool"]
+__all__ = [
+    "ASK",
+    "CALL",
+    "DONE",
+    "START",
+    "TOLD",
+    "answers",
+    "asks",
+    "chat",
+    "flat",
+    "message",
+    "only",
+    "otlp",
+    "read",
+    "refund",
+    "span",
+    "tool",
+]
 
 START = 1_700_000_000_000_000_000
 """When the first span of every conversation made here starts."""
@@ -133,3 +150,20 @@ def _any(value: Any) -> dict[str, Any]:
     if isinstance(value, dict):
         return {"kvlistValue": {"values": _pairs(value)}}
     return {"stringValue": value}
+
+
+ASK = message("user", "Refund order 7, please.")
+CALL = message("assistant", "One moment.", asks("c1", "refund", {"order": 7}))
+TOLD = message("tool", answers("c1", {"refunded": True}))
+DONE = message("assistant", "It is refunded.")
+"""What is said and done in a conversation about one refund."""
+
+
+def refund() -> list[dict[str, Any]]:
+    """A refund: an agent's run with two model calls and the execution of a tool between them."""
+    return [
+        span(1, "invoke_agent desk", at=0, took=9, attributes={"gen_ai.operation.name": "invoke_agent"}),
+        chat(2, [message("system", "Be kind."), ASK], [CALL], within=1, at=1),
+        tool(3, "refund", own="c1", arguments='{"order":7}', result='{"refunded":true}', within=1, at=3),
+        chat(4, [message("system", "Be kind."), ASK, CALL, TOLD], [DONE], within=1, at=5),
+    ]
