@@ -25,6 +25,7 @@ ORDER = (
         "assertions",
         "documents",
         "engine",
+        "oracle",
         "report",
     ),
     *("assert_v1", "demo", "cli", "__main__"),

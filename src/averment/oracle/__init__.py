@@ -1,0 +1,16 @@
+"""Oracle packs: executable task domains, checked against their contract.
+
+A pack is a directory with a tool catalog, an executable deterministic oracle (a `backend.py`, or an HTTPS service),
+fixtures, task templates, probes, and `assertions.py` with predicates in Python.
+
+    model/     what the files of a pack hold: one module per file, and `Pack`, all of them together
+    catalog/   the subset of JSON Schema that tools are declared in, and arguments checked against it
+    tasks/     where the values of a template's slots come from, and the steps of its conversation
+    child/     what runs in the process of an oracle; the standard library only
+    worker/    what starts, feeds, limits and ends those processes
+    endpoint/  oracles that are HTTPS services
+    checks/    what certification asks, one module per check
+    certify    all checks of a pack, the report, the tier
+
+Code of a pack runs in workers and nowhere else.
+"""

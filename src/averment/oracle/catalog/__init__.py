@@ -1,0 +1,1 @@
+"""The subset of JSON Schema that tools are declared in, and arguments checked against it."""

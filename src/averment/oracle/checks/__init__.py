@@ -1,0 +1,1 @@
+"""What certification asks of a pack, one module per check."""
