@@ -32,6 +32,7 @@ ORDER = (
 )
 """The entries of the package; a module imports only from entries above its own, or its own."""
 EXCEPTIONS = {("evidence/view.py", "state"): "the view answers questions about the system of record"}
+CLOCKS = {"oracle/worker/deadline.py": "a deadline is no verdict"}
 
 
 def _modules() -> list[Path]:
@@ -95,8 +96,12 @@ def test_nothing_is_evaluated(path: Path) -> None:
 def test_the_clock_is_never_read() -> None:
     """No module imports a clock or a source of randomness, so that no verdict can depend on one."""
     clocks = {"time", "datetime", "random", "secrets", "uuid"}
-    found = {path.name: names for path in _modules() if (names := clocks & set(_imports(path)))}
-    assert not found
+    found = {
+        path.relative_to(SOURCE).as_posix(): names
+        for path in _modules()
+        if (names := clocks & set(_imports(path)))
+    }
+    assert found.keys() <= CLOCKS.keys(), found
 
 
 def test_every_public_name_is_there_and_sorted() -> None:
