@@ -1,0 +1,238 @@
+"""The life of one worker: it seals itself, loads a module of the pack, and answers steps until it is ended.
+
+A step is a message with an `op`; the answer is `{"ok": ...}`, or `{"err": {...}}` with what was raised and where. The
+functions of a backend are called by the worker; the trace of calls is the parent's affair, and assertions run in a
+worker of their own, which has no backend.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+from collections.abc import Callable, Mapping
+from types import ModuleType, TracebackType
+from typing import Any
+
+from averment.oracle.child import frames, loading
+from averment.oracle.child.assertions import exports, inspect_exports, run_assertion
+from averment.oracle.child.frozen import frozen
+from averment.oracle.child.scan import scan
+
+__all__ = ["RunContext", "Worker"]
+
+_MOST_TEXT = 2000
+_SYMBOLS = {
+    "list_tools": ((), {}),
+    "reset": ((), {"ctx": None, "fixtures": None}),
+    "call_tool": (("name", {}), {"ctx": None}),
+    "get_state": ((), {}),
+}
+"""The functions of a backend, and what they are called with."""
+
+
+class RunContext:
+    """What the pack's code is given as `ctx`; it can't be changed.
+
+    Attributes:
+        clock: an aware datetime.
+        seed: an integer.
+        timeout_s: the deadline of a tool, in seconds.
+        task_id: the task.
+        turn_index: the assistant's turn that issues the call, from 0; 0 at reset.
+    """
+
+    __slots__ = ("clock", "seed", "task_id", "timeout_s", "turn_index")
+
+    clock: dt.datetime
+    seed: int
+    timeout_s: float
+    task_id: str
+    turn_index: int
+
+    def __init__(self, given: Mapping[str, Any], turn_index: int) -> None:
+        put = object.__setattr__
+        put(self, "clock", dt.datetime.fromisoformat(given["clock"]))
+        put(self, "seed", given["seed"])
+        put(self, "timeout_s", given["timeout_s"])
+        put(self, "task_id", given["task_id"])
+        put(self, "turn_index", turn_index)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"ctx can't be changed: `{name}`")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"ctx can't be changed: `{name}`")
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__)
+        return f"RunContext({shown})"
+
+
+class Worker:
+    """Answers the steps of one episode.
+
+    Args:
+        root: the pack's folder.
+        path: the module to load, or None.
+        fixtures: the text of the fixtures, or None.
+        most: the longest answer, in bytes.
+    """
+
+    def __init__(self, root: str, path: str | None, fixtures: str | None, most: int) -> None:
+        self._root = root + os.sep
+        self._folder = root
+        self._path = path
+        self._fixtures = fixtures
+        self._most = most
+        self._module: ModuleType | None = None
+        self._context: dict[str, Any] = {}
+        self._turn = 0
+        self._last_state = b""
+        self._ops: dict[str, Callable[[dict[str, Any]], Any]] = {
+            "import": self._import,
+            "begin": self._begin,
+            "inspect": self._inspect,
+            "list_tools": lambda _: self._function("list_tools")(),
+            "reset": self._reset,
+            "call_tool": self._call,
+            "get_state": lambda _: self._function("get_state")(),
+            "inspect_assertions": self._inspect_assertions,
+            "run_assertion": self._run_assertion,
+            "scan": self._scan,
+        }
+
+    def answer(self, step: dict[str, Any]) -> bytes:
+        """The bytes of the answer to a step; what the pack raises is an answer too."""
+        try:
+            value = self._ops[step["op"]](step)
+            if step["op"] == "get_state":
+                return self._state_answer(value)
+            return b'{"ok":' + frames.encode(value, self._most) + b"}"
+        except BaseException as error:  # noqa: BLE001 - SystemExit as well: the pack says nothing to its parent itself
+            return frames.encode({"err": self._described(error)}, self._most)
+
+    def _state_answer(self, value: object) -> bytes:
+        """The state, or that it is what it was: most calls change nothing, and states can be large."""
+        data = frames.encode(value, self._most)
+        if data == self._last_state:
+            return b'{"same":true}'
+        self._last_state = data
+        return b'{"ok":' + data + b"}"
+
+    def _import(self, _step: dict[str, Any]) -> None:
+        if self._path is not None:
+            stem = os.path.basename(self._path).removesuffix(".py")
+            self._module = loading.load(self._path, self._folder, f"averment_pack_{stem}")
+
+    def _begin(self, step: dict[str, Any]) -> None:
+        self._context = step["context"]
+
+    def _function(self, name: str) -> Callable[..., Any]:
+        function = getattr(self._module, name, None)
+        if not callable(function):
+            raise _MissingError(f"there is no function `{name}`")
+        return function  # type: ignore[no-any-return]
+
+    def _reset(self, _step: dict[str, Any]) -> None:
+        self._turn = 0
+        fixtures = None if self._fixtures is None else json.loads(self._fixtures)
+        self._function("reset")(ctx=RunContext(self._context, 0), fixtures=fixtures)
+
+    def _call(self, step: dict[str, Any]) -> Any:
+        self._turn = step["turn_index"]
+        context = RunContext(self._context, self._turn)
+        return self._function("call_tool")(step["name"], step["arguments"], ctx=context)
+
+    def _inspect(self, _step: dict[str, Any]) -> dict[str, Any]:
+        """For each function of a backend: whether it is there, and why it can't be called as it will be."""
+        found: dict[str, Any] = {}
+        for name, (args, named) in _SYMBOLS.items():
+            function = getattr(self._module, name, None)
+            found[name] = {"callable": callable(function), "line": _line(function), "mismatch": None}
+            if callable(function):
+                found[name]["mismatch"] = _mismatch(function, args, named)
+        return found
+
+    def _inspect_assertions(self, step: dict[str, Any]) -> Any:
+        return inspect_exports(self._module, step["source"])
+
+    def _run_assertion(self, step: dict[str, Any]) -> Any:
+        name = step["name"]
+        known = exports(self._module)
+        if name not in known:
+            raise _MissingError(f"there is no assertion `{name}`")
+        return run_assertion(
+            known[name],
+            name,
+            state=frozen(step["state"]),
+            trace=frozen(step["trace"]),
+            task=step["task"],
+            ctx=RunContext(self._context, step["turn_index"]),
+            unresolved=step.get("unresolved"),
+        )
+
+    def _scan(self, step: dict[str, Any]) -> Any:
+        return {name: scan(source) for name, source in step["sources"].items()}
+
+    def _described(self, error: BaseException) -> dict[str, Any]:
+        """What was raised, without any path that only this machine has."""
+        trouble = {
+            _MissingError: "missing_symbol",
+            frames.NotJsonError: "result_not_json",
+            frames.TooLargeError: "result_too_large",
+        }.get(type(error), "raised")
+        frames_in_pack = self._frames(error.__traceback__)
+        last = frames_in_pack[-1] if frames_in_pack else (None, None, None)
+        if isinstance(error, SyntaxError) and error.filename and error.filename.startswith(self._root):
+            last = (self._inside(error.filename), error.lineno, None)
+        return {
+            "trouble": trouble,
+            "type": type(error).__name__,
+            "message": self._message(error),
+            "file": last[0],
+            "line": last[1],
+            "frames": [f"{file}:{line} in {function}" for file, line, function in frames_in_pack[-20:]],
+        }
+
+    def _message(self, error: BaseException) -> str:
+        try:
+            text = str(error.msg) if isinstance(error, SyntaxError) else str(error)
+        except Exception:  # noqa: BLE001 - an exception can be anything
+            text = "its text can't be had"
+        return text[:_MOST_TEXT].replace(self._root, "").replace(os.getcwd(), "<scratch>")
+
+    def _frames(self, trace: TracebackType | None) -> list[tuple[str | None, int | None, str | None]]:
+        found: list[tuple[str | None, int | None, str | None]] = []
+        while trace is not None:
+            code = trace.tb_frame.f_code
+            if code.co_filename.startswith(self._root):
+                found.append((self._inside(code.co_filename), trace.tb_lineno, code.co_name))
+            trace = trace.tb_next
+        return found
+
+    def _inside(self, path: str) -> str:
+        return path[len(self._root) :].replace(os.sep, "/")
+
+
+class _MissingError(Exception):
+    """The module has no such function."""
+
+
+def _line(function: object) -> int | None:
+    code = getattr(function, "__code__", None)
+    line = getattr(code, "co_firstlineno", None)
+    return line if isinstance(line, int) else None
+
+
+def _mismatch(function: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]) -> str | None:
+    """Why the function can't be called with these arguments; proven by binding them."""
+    import inspect
+
+    try:
+        inspect.signature(function, follow_wrapped=False).bind(*args, **named)
+    except TypeError as error:
+        return str(error)
+    except ValueError:  # a function without a signature
+        return None
+    return None

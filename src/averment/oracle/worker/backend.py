@@ -1,0 +1,184 @@
+"""Oracles that are a `backend.py`: each episode is a worker of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import msgspec
+
+from averment.oracle.model.options import Options
+from averment.oracle.oracles import Condition, Context
+from averment.oracle.worker.deadline import Deadline
+from averment.oracle.worker.nursery import Nursery
+from averment.oracle.worker.process import WorkerProcess
+
+__all__ = ["AssertionRunner", "Attempt", "BackendOracle", "Workers"]
+
+
+class Attempt(msgspec.Struct, frozen=True, order=True):
+    """Something that a pack's code tried, as the audit log has it.
+
+    Attributes:
+        kind: one of `child.audit.KINDS`.
+        what: the event and what it was about.
+        file: the pack's file, where it is known.
+        line: its line.
+    """
+
+    kind: str
+    what: str
+    file: str = ""
+    line: int = 0
+
+
+class Workers:
+    """The workers of one pack, and what they tried.
+
+    Attributes:
+        attempts: every attempt so far, once.
+        enforced: what the kernel enforced on all of them; None before the first.
+    """
+
+    def __init__(self, nursery: Nursery, options: Options) -> None:
+        self.nursery = nursery
+        self.options = options
+        self.attempts: set[Attempt] = set()
+        self.enforced: set[str] | None = None
+
+    @contextmanager
+    def running(self, module: str | None, condition: Condition) -> Iterator[_Asking]:
+        """A worker with a module of the pack loaded; it is ended in the end, whatever happened."""
+        worker = self.nursery.worker(module, condition)
+        asking = _Asking(worker, self.options.episode_timeout_s)
+        try:
+            worker.loaded(self.options.import_timeout_s)
+            yield asking
+        finally:
+            worker.end()
+            self._learn(worker)
+            worker.close()
+
+    def _learn(self, worker: WorkerProcess) -> None:
+        enforced = set(worker.enforced)
+        if enforced:
+            self.enforced = enforced if self.enforced is None else self.enforced & enforced
+        for note in worker.notes():
+            line = note.get("line")
+            self.attempts.add(
+                Attempt(
+                    str(note.get("kind")),
+                    self.nursery.shown(str(note.get("what"))),
+                    str(note.get("file") or ""),
+                    line if isinstance(line, int) else 0,
+                )
+            )
+
+
+class _Asking:
+    """A worker under the deadline of its whole episode."""
+
+    def __init__(self, worker: WorkerProcess, seconds: float) -> None:
+        self._worker = worker
+        self._deadline = Deadline(seconds)
+
+    def ask(self, op: str, seconds: float, **fields: Any) -> dict[str, Any]:
+        return self._worker.ask(op, min(seconds, self._deadline.remaining()), **fields)
+
+
+class BackendOracle:
+    """The `backend.py` of a pack.
+
+    Args:
+        workers: where workers come from.
+        module: the path of the backend inside the pack.
+    """
+
+    kind: Literal["backend"] = "backend"
+
+    def __init__(self, workers: Workers, module: str) -> None:
+        self._workers = workers
+        self._module = module
+
+    @contextmanager
+    def episode(self, context: Context, condition: Condition = "plain") -> Iterator[_BackendEpisode]:
+        """A worker with the backend loaded, not yet reset."""
+        with self._workers.running(self._module, condition) as asking:
+            yield _BackendEpisode(asking, context, self._workers.options)
+
+    def inspect(self) -> dict[str, Any]:
+        """For each of the four functions: `callable`, `line`, and `mismatch`, why it can't be called as it will be."""
+        with self._workers.running(self._module, "plain") as asking:
+            found: dict[str, Any] = asking.ask("inspect", self._workers.options.tool_timeout_s)["ok"]
+            return found
+
+
+class _BackendEpisode:
+    def __init__(self, asking: _Asking, context: Context, options: Options) -> None:
+        self._asking = asking
+        self._options = options
+        self._state: Any = None
+        asking.ask("begin", options.tool_timeout_s, context=msgspec.to_builtins(context))
+
+    def reset(self) -> None:
+        self._asking.ask("reset", self._options.reset_timeout_s)
+
+    def list_tools(self) -> Any:
+        return self._asking.ask("list_tools", self._options.tool_timeout_s)["ok"]
+
+    def call(self, name: str, arguments: Mapping[str, Any], *, turn_index: int = 0) -> Any:
+        answer = self._asking.ask(
+            "call_tool", self._options.tool_timeout_s, name=name, arguments=arguments, turn_index=turn_index
+        )
+        return answer["ok"]
+
+    def state(self) -> Any:
+        answer = self._asking.ask("get_state", self._options.tool_timeout_s)
+        if "same" not in answer:
+            self._state = answer["ok"]
+        return self._state
+
+
+class AssertionRunner:
+    """The `assertions.py` of a pack, in a worker without a backend.
+
+    Args:
+        workers: where workers come from.
+        module: the path of the assertions inside the pack.
+    """
+
+    def __init__(self, workers: Workers, module: str) -> None:
+        self._workers = workers
+        self._module = module
+
+    def inspect(self, source: str) -> dict[str, Any]:
+        """What `child.assertions.inspect_exports` says of the module, whose text is `source`."""
+        with self._workers.running(self._module, "plain") as asking:
+            seconds = self._workers.options.import_timeout_s
+            found: dict[str, Any] = asking.ask("inspect_assertions", seconds, source=source)["ok"]
+            return found
+
+    def run(
+        self,
+        names: Sequence[str],
+        *,
+        state: Any,
+        trace: Sequence[Mapping[str, Any]],
+        task: Mapping[str, Any],
+        context: Context,
+        turn_index: int = 0,
+        condition: Condition = "plain",
+    ) -> list[dict[str, Any]]:
+        """Run assertions in their order, each with copies of its own, and return their verdicts.
+
+        A verdict is `{"name", "status", "passed", "detail"}`.
+
+        Raises:
+            OracleError: the module can't be loaded, an assertion ended the worker or took too long.
+        """
+        with self._workers.running(self._module, condition) as asking:
+            seconds = self._workers.options.assertion_timeout_s
+            asking.ask("begin", seconds, context=msgspec.to_builtins(context))
+            given = {"state": state, "trace": trace, "task": task, "turn_index": turn_index}
+            return [asking.ask("run_assertion", seconds, name=name, **given)["ok"] for name in names]
