@@ -70,7 +70,7 @@ class Credentials:
                 f"`{pairs}`",
             )
         if missing := _listed(name for name in names.values() if not environ.get(name)):
-            raise ExchangeError("unreachable", f"{missing} must hold a secret, and is not set")
+            raise ExchangeError("unreachable", f"the pack asks for {missing}, and nothing is set there")
         if wrong := _listed(name for name in names.values() if not _VALUE.fullmatch(environ[name])):
             raise ExchangeError(
                 "unreachable",
