@@ -22,7 +22,7 @@ from averment.oracle.child.scan import scan
 __all__ = ["RunContext", "Worker"]
 
 _MOST_TEXT = 2000
-_SYMBOLS = {
+_SYMBOLS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "list_tools": ((), {}),
     "reset": ((), {"ctx": None, "fixtures": None}),
     "call_tool": (("name", {}), {"ctx": None}),
@@ -85,7 +85,7 @@ class Worker:
         self._path = path
         self._fixtures = fixtures
         self._most = most
-        self._module: ModuleType | None = None
+        self._module = ModuleType("nothing")
         self._context: dict[str, Any] = {}
         self._turn = 0
         self._last_state = b""
@@ -100,6 +100,7 @@ class Worker:
             "inspect_assertions": self._inspect_assertions,
             "run_assertion": self._run_assertion,
             "scan": self._scan,
+            "hang": _hang,
         }
 
     def answer(self, step: dict[str, Any]) -> bytes:
@@ -177,11 +178,7 @@ class Worker:
 
     def _described(self, error: BaseException) -> dict[str, Any]:
         """What was raised, without any path that only this machine has."""
-        trouble = {
-            _MissingError: "missing_symbol",
-            frames.NotJsonError: "result_not_json",
-            frames.TooLargeError: "result_too_large",
-        }.get(type(error), "raised")
+        trouble = next((name for kind, name in _TROUBLES.items() if isinstance(error, kind)), "raised")
         frames_in_pack = self._frames(error.__traceback__)
         last = frames_in_pack[-1] if frames_in_pack else (None, None, None)
         if isinstance(error, SyntaxError) and error.filename and error.filename.startswith(self._root):
@@ -217,6 +214,19 @@ class Worker:
 
 class _MissingError(Exception):
     """The module has no such function."""
+
+
+_TROUBLES = {
+    _MissingError: "missing_symbol",
+    frames.NotJsonError: "result_not_json",
+    frames.TooLargeError: "result_too_large",
+}
+
+
+def _hang(_step: dict[str, Any]) -> None:
+    """The step of check T1: it keeps the processor busy and never returns."""
+    while True:
+        pass
 
 
 def _line(function: object) -> int | None:

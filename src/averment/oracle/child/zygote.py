@@ -164,7 +164,7 @@ class _Zygote:
             for name in self._integrity.replaced():
                 self._audit.note("patch", name, everywhere=True)
             if running_threads():
-                self._audit.note("thread", "still running after the step", everywhere=True)
+                self._audit.note("running", "a thread", everywhere=True)
             frames.send(answers, answer)
 
 

@@ -60,6 +60,27 @@ class Workers:
             self._learn(worker)
             worker.close()
 
+    def probe(self) -> list[str]:
+        """What the kernel enforces on workers here, asked of one without a pack."""
+        with self.running(None, "plain"):
+            pass
+        return sorted(self.enforced or ())
+
+    def scan(self, sources: Mapping[str, str]) -> dict[str, Any]:
+        """What the static scan finds in Python files, by name; parsing is left to a worker, where it can do no harm."""
+        with self.running(None, "plain") as asking:
+            found: dict[str, Any] = asking.ask("scan", self.options.import_timeout_s, sources=sources)["ok"]
+            return found
+
+    def hang(self, seconds: float) -> None:
+        """Take a step that never returns in a worker without a pack, which is ended after so many seconds.
+
+        Raises:
+            OracleError: always, if deadlines work: `timeout`.
+        """
+        with self.running(None, "plain") as asking:
+            asking.ask("hang", seconds)
+
     def _learn(self, worker: WorkerProcess) -> None:
         enforced = set(worker.enforced)
         if enforced:

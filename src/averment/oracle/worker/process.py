@@ -200,7 +200,7 @@ class WorkerProcess:
     def _raised(self, op: str, error: dict[str, Any]) -> OracleError:
         """The error that the worker described; it may say anything, and is believed in nothing but its own words."""
         kind, text = str(error.get("type")), _ADDRESS.sub("0x…", self._shown(str(error.get("message"))))
-        trouble = error.get("trouble")
+        trouble: Any = error.get("trouble")
         frames = [str(frame) for frame in error.get("frames") or ()]
         line = error.get("line")
         if trouble == "missing_symbol":

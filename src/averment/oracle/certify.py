@@ -1,0 +1,272 @@
+"""Certification: every check of a pack, in order, and the tier that follows from their rows.
+
+    gold       every row passes, and there are an oracle, a template and an exported assertion
+    silver     not gold, with at least one template and one tool
+    prototype  anything else
+
+The tier is derived from the rows and never read from anywhere. Check 7 is not among them yet (`CHECKS_ABSENT`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, Literal
+
+import msgspec
+
+from averment.errors import PackError, Problem
+from averment.oracle.checks.base import Check, NotRunError
+from averment.oracle.checks.bench import Bench
+from averment.oracle.findings import Failure, Row
+from averment.oracle.lint.lint import lint
+from averment.oracle.model.loading import load_pack
+from averment.oracle.model.options import Options
+from averment.oracle.model.pack import Pack
+from averment.oracle.model.tree import fingerprint
+from averment.oracle.oracles import Oracle, OracleError
+from averment.oracle.worker.backend import Attempt, BackendOracle, Workers
+from averment.oracle.worker.isolation import Isolation, isolation
+from averment.oracle.worker.nursery import Nursery
+
+__all__ = ["CHECKS", "CHECKS_ABSENT", "PARTS", "Certification", "certify", "tier"]
+
+CHECKS = {
+    "1": "template_tool_names",
+    "2": "template_slot_sources",
+    "3": "schema_alignment",
+    "4": "assertions_importable",
+    "5": "validation_cases",
+    "6": "confirmation_policy",
+    "M1": "mutation_declaration",
+    "D1": "determinism_check",
+    "D2": "error_shape",
+    "T1": "timeout_wiring",
+    "I1": "gold_isolation",
+    "A1": "endpoint_conformance",
+}
+"""By id, the module of `checks` that is the check; in the order in which they run."""
+
+CHECKS_ABSENT = (7,)
+"""Checks of the contract that this version does not make; their rows are absent."""
+
+PARTS = {
+    "manifest": (),
+    "tools": ("3",),
+    "templates": ("1", "2"),
+    "assertions": ("4",),
+    "cases": ("5", "6", "M1", "D1", "D2"),
+}
+"""What `--only` runs: the checks about one file of the pack; the manifest has loading alone."""
+
+Tier = Literal["gold", "silver", "prototype"]
+
+
+class Certification(msgspec.Struct, frozen=True, kw_only=True):
+    """All that was found.
+
+    Attributes:
+        pack: the pack.
+        options: what it was run with.
+        rows: what each check came to, in their order.
+        warnings: lint, and oddities of the files; none of them changes the tier.
+        isolation: what was enforced on workers; None where no worker ran.
+        attempts: what the pack's code tried.
+        endpoint_metadata: what an endpoint said that it is.
+        assertions: how many are exported; None where they can't be loaded or were not looked at.
+        only: the part that was asked for; None for all.
+    """
+
+    pack: Pack
+    options: Options
+    rows: tuple[Row, ...]
+    warnings: tuple[Problem, ...] = ()
+    isolation: Isolation | None = None
+    attempts: tuple[Attempt, ...] = ()
+    endpoint_metadata: Any = None
+    assertions: int | None = None
+    only: str | None = None
+
+    @property
+    def tier(self) -> Tier:
+        """The tier that the rows amount to."""
+        return tier(self.rows, self.pack, self.assertions or 0)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the gate says yes: gold, or with `only` that every row of the part passes."""
+        if self.only is not None:
+            return all(row.status == "pass" for row in self.rows)
+        return self.tier == "gold"
+
+
+def tier(rows: Sequence[Row], pack: Pack, assertions: int) -> Tier:
+    """The tier that rows amount to, for a pack with so many exported assertions."""
+    flawless = bool(rows) and all(row.status == "pass" and not row.failures for row in rows)
+    if flawless and pack.templates and assertions:
+        return "gold"
+    return "silver" if pack.templates and pack.tools else "prototype"
+
+
+def check(name: str) -> Check:
+    """The check of an id."""
+    found: Check = import_module(f"averment.oracle.checks.{CHECKS[name]}").CHECK
+    return found
+
+
+def certify(
+    path: str | os.PathLike[str],
+    options: Options | None = None,
+    *,
+    strict: bool = False,
+    only: str | None = None,
+    jobs: int = 2,
+    require: str | None = None,
+    progress: Callable[[Check], object] = lambda _: None,
+) -> Certification:
+    """Check a pack.
+
+    Args:
+        path: its directory.
+        options: what to run it with; the defaults where None.
+        strict: take unknown keys for mistakes.
+        only: one of `PARTS`.
+        jobs: how many episodes run side by side; the outcome is the same for any number.
+        require: refuse to run code with less isolation than this level.
+        progress: is told each check before it runs.
+
+    Raises:
+        PackError: the pack can't be loaded, has changed meanwhile, or isolation is too weak.
+    """
+    options = options or Options()
+    pack = load_pack(path, strict=strict)
+    warnings = list(pack.warnings)
+    chosen = [name for name in CHECKS if only is None or name in PARTS[only]]
+    if pack.endpoint is None and "A1" in chosen:
+        chosen.remove("A1")
+    if only is None or only == "templates":
+        warnings += lint(pack)
+    if not chosen:
+        return Certification(pack=pack, options=options, rows=(), warnings=tuple(warnings), only=only)
+    fixtures = pack.root / pack.files["fixtures"] if "fixtures" in pack.files else None
+    with Nursery(pack.root, fixtures=None if fixtures is None else fixtures.read_text("utf-8")) as nursery:
+        workers = Workers(nursery, options)
+        with _oracle(pack, workers, options) as oracle:
+            bench = Bench(pack, options, oracle, workers, jobs=jobs)
+            enforced = _enforced(bench, chosen, require)
+            rows = _rows(bench, chosen, progress)
+            warnings += _looked_into(bench, chosen, only)
+            exported = _exported(bench, chosen)
+            metadata = getattr(oracle, "metadata", None)
+    _refuse_drift(pack)
+    return Certification(
+        pack=pack,
+        options=options,
+        rows=tuple(rows),
+        warnings=tuple(dict.fromkeys(warnings)),
+        isolation=enforced,
+        attempts=tuple(sorted(workers.attempts)),
+        endpoint_metadata=metadata,
+        assertions=exported,
+        only=only,
+    )
+
+
+@contextmanager
+def _oracle(pack: Pack, workers: Workers, options: Options) -> Iterator[Oracle]:
+    if pack.endpoint is None:
+        workers.nursery.start()
+        yield BackendOracle(workers, pack.files["backend"])
+        return
+    from averment.oracle.endpoint.client import EndpointOracle
+
+    yield EndpointOracle(pack.endpoint, pack_root=pack.root, fixtures=pack.fixtures, options=options)
+
+
+def _needs_workers(bench: Bench, chosen: Sequence[str]) -> bool:
+    return not {"1", "2"}.issuperset(chosen)
+
+
+def _enforced(bench: Bench, chosen: Sequence[str], require: str | None) -> Isolation | None:
+    """What is enforced on workers here, asked of one that has no code of the pack."""
+    if not _needs_workers(bench, chosen):
+        return None
+    found = isolation(bench.workers.probe())
+    if require is not None and not found.meets(require):
+        missing = "; ".join(found.not_enforced)
+        raise PackError(
+            Problem(
+                code="isolation_too_weak",
+                message=f"workers are {found.level} here, and `{require}` is required",
+                expected="a kernel that enforces: " + missing,
+                mend="Run on Linux with Landlock and seccomp, or require less.",
+            )
+        )
+    return found
+
+
+def _rows(bench: Bench, chosen: Sequence[str], progress: Callable[[Check], object]) -> list[Row]:
+    with ThreadPoolExecutor(max_workers=1) as aside:
+        # It waits for half a second and needs nothing of the others.
+        early = {name: aside.submit(_row, bench, check(name)) for name in chosen if name == "T1"}
+        for name in chosen:
+            each = check(name)
+            progress(each)
+            bench.rows[name] = early[name].result() if name in early else _row(bench, each)
+    return [bench.rows[name] for name in chosen]
+
+
+def _row(bench: Bench, each: Check) -> Row:
+    try:
+        failures = tuple(_with_mend(each, failure) for failure in each.run(bench))
+    except NotRunError as error:
+        return Row(each.id, each.name, "skipped", (Failure(reason="not_run", message=str(error)),))
+    return Row(each.id, each.name, "fail" if failures else "pass", failures)
+
+
+def _with_mend(each: Check, failure: Failure) -> Failure:
+    if failure.mend is not None:
+        return failure
+    return msgspec.structs.replace(failure, mend=each.reasons[failure.reason].mend)
+
+
+def _looked_into(bench: Bench, chosen: Sequence[str], only: str | None) -> Iterator[Problem]:
+    """Warnings about the pack's Python files."""
+    from averment.oracle.checks.assertions_importable import unnamed_assertion_warnings
+    from averment.oracle.lint.scanned import scan_warnings
+
+    if "4" in chosen:
+        yield from unnamed_assertion_warnings(bench)
+    if only is None:
+        yield from scan_warnings(bench.inspection.scan)
+
+
+def _exported(bench: Bench, chosen: Sequence[str]) -> int | None:
+    if "4" not in chosen:
+        return None
+    try:
+        return len(bench.inspection.assertions["names"])
+    except OracleError:
+        return None
+
+
+def _refuse_drift(pack: Pack) -> None:
+    """What was certified must still be what lies there."""
+    now, digests = fingerprint(pack.root)
+    if now == pack.fingerprint:
+        return
+    changed = sorted(
+        name for name in {*digests, *pack.digests} if digests.get(name) != pack.digests.get(name)
+    )
+    raise PackError(
+        Problem(
+            code="pack_changed",
+            message="the file has changed while the pack was checked",
+            file=name.removeprefix("tree/"),
+            mend="Check again, with nobody writing to the pack.",
+        )
+        for name in changed
+    )
