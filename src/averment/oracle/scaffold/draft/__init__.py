@@ -1,0 +1,1 @@
+"""A pack drafted from a list of tools, and the list of what it lacks."""

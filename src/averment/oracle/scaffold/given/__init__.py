@@ -1,0 +1,1 @@
+"""Lists of tools as others write them, and what a pack needs to know of them."""

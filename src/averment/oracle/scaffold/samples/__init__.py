@@ -1,0 +1,1 @@
+"""Arguments that satisfy a schema, always the same ones."""

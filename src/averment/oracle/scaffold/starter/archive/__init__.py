@@ -1,0 +1,1 @@
+"""The pack that every author can start from: an archive whose records are looked up and moved."""

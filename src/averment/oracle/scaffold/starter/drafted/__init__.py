@@ -1,0 +1,1 @@
+"""What a pack starts from that is drafted from a list of tools; `draft` fills in the rest."""
