@@ -3,6 +3,7 @@
     AvermentError (ValueError)     carries every problem found, not the first
     ├── DocumentError              an assertion document, or a policy it names, has mistakes
     ├── EvidenceError              evidence can't be read: unsupported, malformed or over a limit
+    ├── PackError                  an oracle pack, or the options to run it with, can't be loaded
     └── UsageError                 the call or command itself makes no sense
 
 A problem says what was expected, what was found, where, and what to do next. Evidence is never quoted in one:
@@ -22,6 +23,7 @@ __all__ = [
     "DocumentError",
     "EvidenceError",
     "ExitCode",
+    "PackError",
     "Problem",
     "UsageError",
     "nearest",
@@ -107,6 +109,10 @@ class DocumentError(AvermentError):
 
 class EvidenceError(AvermentError):
     """Evidence can't be read; nothing was evaluated."""
+
+
+class PackError(AvermentError):
+    """An oracle pack, or a file of run options, can't be loaded; none of its code was run."""
 
 
 class UsageError(AvermentError):

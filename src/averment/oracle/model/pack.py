@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from averment.errors import Problem
+from averment.errors import Problem, path_text
 from averment.oracle.model.cases import Case
 from averment.oracle.model.endpoint import Endpoint
 from averment.oracle.model.held_out import HeldOut
@@ -27,7 +28,7 @@ class Pack(msgspec.Struct, frozen=True, kw_only=True):
         files: the path of each role's file inside the pack (posix): `manifest`, `tools`, `templates`, `assertions`,
             `validation_cases`, and where there is one `backend`, `endpoint`, `fixtures`, `held_out`,
             `system_prompt`, `ca_bundle`.
-        sources: for each file that is a document, its value with positions, by role.
+        sources: for each file that is a document, its value with positions, by role; a role without a file has none.
         fingerprint: `sha256:` over every file of the tree; `digests` has the single ones, by logical name.
         warnings: what loading found odd: unknown keys and the like.
     """
@@ -46,6 +47,25 @@ class Pack(msgspec.Struct, frozen=True, kw_only=True):
     fingerprint: str = ""
     digests: dict[str, str] = {}
     warnings: tuple[Problem, ...] = ()
+
+    def place(self, role: str, path: Sequence[str | int] = (), *, key: bool = False) -> dict[str, Any]:
+        """Where a thing stands, as the `file`, `line`, `column` and `path` of a `Failure`.
+
+        Args:
+            role: the role of its file.
+            path: the place in the document; a missing one is shown at its longest existing prefix.
+            key: point at the key instead of its value.
+        """
+        source = self.sources.get(role)
+        place = None
+        if source is not None:
+            place = source.key_position(path) if key else source.position(path)
+        return {
+            "file": self.files.get(role),
+            "line": place.line if place else None,
+            "column": place.column if place else None,
+            "path": path_text(path) if path else None,
+        }
 
     def tool(self, name: str) -> Tool | None:
         """The tool of that name."""
