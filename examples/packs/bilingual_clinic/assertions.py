@@ -12,6 +12,12 @@ from typing import Any
 
 PREPARATION_DAYS = 2
 DOCTORS = ("doctor_id", "first_doctor", "second_doctor")
+OUTCOMES = {
+    "book_appointment": "booked",
+    "reschedule_appointment": "rescheduled",
+    "cancel_appointment": "cancelled",
+    "request_refill": "ordered",
+}
 APPOINTMENTS = ("appointment_id", "first_appointment", "second_appointment")
 
 
@@ -52,6 +58,11 @@ def row_of(state: Any, table: str, identifier: Any) -> Any:
     rows = [row for row in state[table] if row[field] == identifier]
     check(len(rows) == 1, f"{table} has {len(rows)} rows {identifier!r}; one was expected")
     return rows[0]
+
+
+def opening_ids(result: Any) -> list[Any]:
+    """The openings that a list of them has, in its order."""
+    return [opening["opening_id"] for opening in result.get("openings", [])]
 
 
 def free_times(state: Any, doctor_id: Any, first: str = "") -> list[str]:
@@ -126,7 +137,7 @@ def assert_openings_listed(*, state: Any, trace: Any, task: Any, ctx: Any) -> No
     for call in calls:
         given = call["arguments"].get("from_date", "")
         check(given == first, f"openings were listed from {given!r}; {first!r} was expected")
-        listed = [opening["opening_id"] for opening in call["result"].get("openings", [])]
+        listed = opening_ids(call["result"])
         free = free_times(state, call["arguments"]["doctor_id"], first)
         check(listed == free, f"openings {listed} were listed; {free} was expected")
 
@@ -155,9 +166,10 @@ def assert_invoice_reported(*, state: Any, trace: Any, task: Any, ctx: Any) -> N
 
 
 def assert_unknown_id_reported(*, state: Any, trace: Any, task: Any, ctx: Any) -> None:
-    """The one call named the patient's id, and the answer was that it belongs to nothing."""
+    """The one call named the patient's id, had their word if it needs that, and the id belongs to nothing."""
     del state, ctx
     check(len(trace) == 1, f"{len(trace)} calls were made; one was expected")
+    check(trace[0]["arguments"].get("confirmed", True) is True, f"{trace[0]['tool']} was not confirmed")
     result = trace[0]["result"]
     check(code_of(result) == "not_found", f"the call came to {result}")
     named, given = result["error"].get("id"), list(task["slots"].values())
@@ -169,7 +181,11 @@ def assert_booking_refused(*, state: Any, trace: Any, task: Any, ctx: Any) -> No
     del ctx
     slots = task["slots"]
     call = only_call(
-        trace, "book_appointment", patient_id=slots["patient_id"], opening_id=slots["opening_id"]
+        trace,
+        "book_appointment",
+        patient_id=slots["patient_id"],
+        opening_id=slots["opening_id"],
+        confirmed=True,
     )
     check(code_of(call["result"]) == "opening_taken", f"the booking came to {call['result']}")
     booked = [
@@ -184,7 +200,9 @@ def assert_refill_refused(*, state: Any, trace: Any, task: Any, ctx: Any) -> Non
     """The refill was tried once and refused because too little is left, and none was ordered."""
     del ctx
     slots = task["slots"]
-    call = only_call(trace, "request_refill", prescription_id=slots["prescription_id"], days=slots["days"])
+    call = only_call(
+        trace, "request_refill", prescription_id=slots["prescription_id"], days=slots["days"], confirmed=True
+    )
     check(code_of(call["result"]) == "not_enough_left", f"the refill came to {call['result']}")
     ordered = [row["refill_id"] for row in state["refills"]]
     check(not ordered, f"refills {ordered} were ordered in spite of the refusal")
@@ -203,11 +221,10 @@ def assert_first_opening_booked(*, state: Any, trace: Any, task: Any, ctx: Any) 
     """The first opening that was listed for the doctor went to the patient."""
     del ctx
     slots = task["slots"]
-    openings = only_call(trace, "list_openings", doctor_id=slots["doctor_id"])["result"].get("openings", [])
-    check(openings, f"no opening was listed for {slots['doctor_id']}")
-    check_booked(state, slots["patient_id"], openings[0]["opening_id"])
-    left = free_times(state, slots["doctor_id"])
-    expected = [opening["opening_id"] for opening in openings[1:]]
+    listed = opening_ids(only_call(trace, "list_openings", doctor_id=slots["doctor_id"])["result"])
+    check(listed, f"no opening was listed for {slots['doctor_id']}")
+    check_booked(state, slots["patient_id"], listed[0])
+    left, expected = free_times(state, slots["doctor_id"]), listed[1:]
     check(left == expected, f"openings {left} of {slots['doctor_id']} are left; {expected} was expected")
 
 
@@ -270,24 +287,27 @@ def assert_first_prescription_refilled(*, state: Any, trace: Any, task: Any, ctx
 
 
 def assert_openings_of_first_match(*, state: Any, trace: Any, task: Any, ctx: Any) -> None:
-    """The openings are those of the first doctor that the search found, asked for after it."""
-    del state, task, ctx
-    search, listing = only_call(trace, "search_doctors"), only_call(trace, "list_openings")
+    """Doctors who speak Spanish were searched for, and then the openings listed of the first that was found."""
+    del task, ctx
+    search, listing = only_call(trace, "search_doctors", language="es"), only_call(trace, "list_openings")
     tools = [call["tool"] for call in trace]
     check(tools == ["search_doctors", "list_openings"], f"the calls were {tools}")
     doctors = search["result"].get("doctors", [])
     check(doctors, "the search found no doctor")
     asked, first = listing["arguments"].get("doctor_id"), doctors[0]["doctor_id"]
     check(asked == first, f"the openings of {asked!r} were listed; {first!r} was found first")
+    listed, free = opening_ids(listing["result"]), free_times(state, first)
+    check(listed == free, f"openings {listed} were listed; {free} was expected")
 
 
 def assert_changed_once(*, state: Any, trace: Any, task: Any, ctx: Any) -> None:
-    """Of the calls that waited for the patient's word or changed rows, one was confirmed, and none failed."""
+    """Of the calls that change rows one was confirmed, it did what it says, and none was refused."""
     del state, task, ctx
-    changing = ("book_appointment", "reschedule_appointment", "cancel_appointment", "request_refill")
-    calls = [call for call in trace if call["tool"] in changing]
-    confirmed = [call["tool"] for call in calls if call["arguments"].get("confirmed") is True]
-    check(len(confirmed) == 1, f"confirmed calls were {confirmed}; one was expected")
+    calls = [call for call in trace if call["tool"] in OUTCOMES]
+    confirmed = [call for call in calls if call["arguments"].get("confirmed") is True]
+    check(len(confirmed) == 1, f"{len(confirmed)} confirmed calls were made; one was expected")
+    outcome, expected = confirmed[0]["result"].get("outcome"), OUTCOMES[confirmed[0]["tool"]]
+    check(outcome == expected, f"{confirmed[0]['tool']} came to {outcome!r}; {expected!r} was expected")
     refused = [code_of(call["result"]) for call in calls if "error" in call["result"]]
     check(not refused, f"calls were refused with {refused}")
 
@@ -320,7 +340,8 @@ def assert_patient_read_first(*, state: Any, trace: Any, task: Any, ctx: Any) ->
     """The patient's record was opened before anything else of theirs."""
     del state, ctx
     patient = task["slots"]["patient_id"]
-    only_call(trace, "get_patient", patient_id=patient)
+    opened = only_call(trace, "get_patient", patient_id=patient)["result"].get("patient_id")
+    check(opened == patient, f"the record of {opened!r} was opened; {patient!r} was expected")
     tools = [call["tool"] for call in trace]
     check(tools[0] == "get_patient", f"{tools[0]} was called first; get_patient was expected")
     check(len(tools) > 1, "nothing but the record was looked up")
@@ -372,7 +393,7 @@ ASSERTION_CAPABILITIES = {
     "assert_appointment_moved": {"category": "state"},
     "assert_refill_ordered": {"category": "state"},
     "assert_first_prescription_refilled": {"category": "state"},
-    "assert_openings_of_first_match": {"category": "path", "trace": True},
+    "assert_openings_of_first_match": {"category": "path"},
     "assert_changed_once": {"category": "path", "trace": True},
     "assert_previewed_before_booking": {"category": "path", "trace": True},
     "assert_superseded_value_unused": {"category": "path", "trace": True},

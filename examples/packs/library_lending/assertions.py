@@ -103,10 +103,12 @@ def assert_borrowed_once(*, state: Any, trace: Any, task: Any, ctx: Any) -> None
 
 
 def assert_loan_refused(*, state: Any, trace: Any, task: Any, ctx: Any) -> None:
-    """The loan was tried once and refused for the reason that holds, and a book that was in still is."""
+    """The loan was tried once, with the user's word, and refused for the reason that holds, and a book that was in still is."""
     del ctx
     slots = task["slots"]
-    result = only_call(trace, "borrow_book", patron_id=slots["patron_id"], book_id=slots["book_id"])
+    result = only_call(
+        trace, "borrow_book", patron_id=slots["patron_id"], book_id=slots["book_id"], confirm=True
+    )
     book = book_of(state, slots["book_id"])
     expected = "limit_reached" if book["status"] == "available" else "already_lent"
     code = result.get("error", {}).get("code")
