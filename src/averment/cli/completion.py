@@ -11,6 +11,7 @@ Examples:
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from averment.cli.parser import Parser
 from averment.errors import ExitCode
@@ -33,11 +34,15 @@ def execute(args: argparse.Namespace) -> int:
     parser = argparse.ArgumentParser(prog="averment")
     parser.add_argument("--version", action="store_true", help="show the version")
     commands = parser.add_subparsers()
+    groups: dict[str, Any] = {"": commands}
     for name, about in COMMANDS.items():
         known = command_parser(name)
         for action in known._actions:  # noqa: SLF001 - argparse has no public list of them
-            if action.metavar in {"FILE", "DOC", "CONVERSATION"}:
+            if action.metavar in {"FILE", "DOC", "CONVERSATION", "SPECS", "DIR"}:
                 action.complete = shtab.FILE  # type: ignore[attr-defined]
-        commands.add_parser(name, parents=[known], add_help=False, help=about)
+        group, _, word = name.rpartition(" ")
+        if group not in groups:
+            groups[group] = commands.add_parser(group, help=f"commands of {group}").add_subparsers()
+        groups[group].add_parser(word, parents=[known], add_help=False, help=about)
     say(shtab.complete(parser, shell=args.shell))
     return ExitCode.YES

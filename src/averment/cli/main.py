@@ -25,6 +25,9 @@ COMMANDS = {
     "run": "Judge conversations by an assertion document.",
     "evidence": "See what is read of a recorded conversation, or convert it.",
     "check": "Find every mistake in assertion documents.",
+    "pack new": "Start an oracle pack, from nothing or from a catalog of tools.",
+    "pack check": "Certify an oracle pack, or check one part of it.",
+    "pack compile": "Compile declarative specs to the predicates of an oracle pack.",
     "kinds": "What can be asserted: all kinds, or one with its fields.",
     "policies": "Bundled policies: all of them, or the text of one.",
     "schema": "JSON Schemas of documents, envelopes, evidence and mappings.",
@@ -104,7 +107,7 @@ def _open_streams() -> None:
 
 
 def _dispatch(args: list[str]) -> int:
-    name = args[0] if args else None
+    name, args = _command(args)
     if name in {"-h", "--help"}:
         say(overview())
         return ExitCode.YES
@@ -122,15 +125,26 @@ def _dispatch(args: list[str]) -> int:
             )
         )
     try:
-        arguments = parse(command_parser(name), args[1:])
+        arguments = parse(command_parser(name), args)
     except SystemExit:  # `--help` has been shown
         return ExitCode.YES
     code: int = _module(name).execute(arguments)
     return code
 
 
+def _command(args: list[str]) -> tuple[str | None, list[str]]:
+    """The name of the command, which may be two words, and what comes after it."""
+    if len(args) > 1 and f"{args[0]} {args[1]}" in COMMANDS:
+        return f"{args[0]} {args[1]}", args[2:]
+    if len(args) > 1 and args[0] == "pack" and args[1] not in {"-h", "--help"}:
+        return f"pack {args[1]}", args[2:]
+    if len(args) > 1 and args[0] == "pack":
+        return args[1], []
+    return (args[0], args[1:]) if args else (None, [])
+
+
 def _module(name: str) -> Any:
-    return importlib.import_module(f"averment.cli.{name}")
+    return importlib.import_module(f"averment.cli.{name.replace(' ', '_')}")
 
 
 def _complain(text: str) -> None:

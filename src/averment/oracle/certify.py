@@ -9,11 +9,11 @@ The tier is derived from the rows and never read from anywhere. Check 7 is not a
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
@@ -118,7 +118,7 @@ def check(name: str) -> Check:
 
 
 def certify(
-    path: str | os.PathLike[str],
+    path: str | Path,
     options: Options | None = None,
     *,
     strict: bool = False,
@@ -155,12 +155,12 @@ def certify(
     with Nursery(pack.root, fixtures=None if fixtures is None else fixtures.read_text("utf-8")) as nursery:
         workers = Workers(nursery, options)
         with _oracle(pack, workers, options) as oracle:
+            metadata = _metadata(oracle)
             bench = Bench(pack, options, oracle, workers, jobs=jobs)
             enforced = _enforced(bench, chosen, require)
             rows = _rows(bench, chosen, progress)
             warnings += _looked_into(bench, chosen, only)
             exported = _exported(bench, chosen)
-            metadata = getattr(oracle, "metadata", None)
     _refuse_drift(pack)
     return Certification(
         pack=pack,
@@ -186,13 +186,22 @@ def _oracle(pack: Pack, workers: Workers, options: Options) -> Iterator[Oracle]:
     yield EndpointOracle(pack.endpoint, pack_root=pack.root, fixtures=pack.fixtures, options=options)
 
 
-def _needs_workers(bench: Bench, chosen: Sequence[str]) -> bool:
-    return not {"1", "2"}.issuperset(chosen)
+def _metadata(oracle: Oracle) -> Any:
+    """What an endpoint says that it is; a service that can't be reached leaves nothing to judge."""
+    if isinstance(oracle, BackendOracle):
+        return None
+    try:
+        return oracle.metadata()  # type: ignore[attr-defined]
+    except OracleError as error:
+        if error.trouble not in ("unreachable", "timeout"):
+            return None  # check 3 tells it
+        mend = "See that the service runs at the pack's `base_url`, and check again."
+        raise PackError(Problem(code="oracle_unreachable", message=error.message, mend=mend)) from None
 
 
 def _enforced(bench: Bench, chosen: Sequence[str], require: str | None) -> Isolation | None:
     """What is enforced on workers here, asked of one that has no code of the pack."""
-    if not _needs_workers(bench, chosen):
+    if {"1", "2"}.issuperset(chosen):  # these read the files
         return None
     found = isolation(bench.workers.probe())
     if require is not None and not found.meets(require):

@@ -102,7 +102,9 @@ class Episode(Protocol):
 class Oracle(Protocol):
     """What answers a pack's tool calls."""
 
-    kind: Literal["backend", "endpoint"]
+    @property
+    def kind(self) -> Literal["backend", "endpoint"]:
+        """Whether it is the pack's own code or a service."""
 
     def episode(self, context: Context, condition: Condition = "plain") -> AbstractContextManager[Episode]:
         """A new episode, not yet reset; leaving it ends the process or the session."""

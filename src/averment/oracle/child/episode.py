@@ -174,7 +174,9 @@ class Worker:
         )
 
     def _scan(self, step: dict[str, Any]) -> Any:
-        return {name: scan(source) for name, source in step["sources"].items()}
+        sources = step["sources"]
+        own = {part.removesuffix(".py") for name in sources for part in name.split("/")}
+        return {name: scan(source, own) for name, source in sources.items()}
 
     def _described(self, error: BaseException) -> dict[str, Any]:
         """What was raised, without any path that only this machine has."""
