@@ -14,6 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from averment.oracle.child.assertions import inspect_exports
 from averment.oracle.compile.coverage import direct_coverage
 from averment.oracle.compile.predicates import assertions_module
 from averment.oracle.compile.prose import MAX_COMMENT, one_line
@@ -244,3 +245,15 @@ def test_only_a_direct_call_covers_a_tool() -> None:
         "lend_book": ["assert_a_a", "assert_z_z"],
         "remove_book": [],
     }
+
+
+def test_what_is_compiled_is_found_right_by_the_validator_of_assertions(module: Callable[..., Any]) -> None:
+    """Every export binds the four keywords, and every capability is read as declared; nothing is odd."""
+    specs = [called(), never(), after()]
+    made = module(*specs)
+    found = inspect_exports(made, assertions_module(specs))
+    assert list(found["exports"]) == ["assert_in_order", "assert_lent", "assert_not_removed"]
+    for export in found["exports"].values():
+        assert export["signature"]["valid"]
+        assert export["capabilities"] == {"trace": True, "executable": True, "category": "path"}
+    assert (found["capability_mistakes"], found["oddities"]) == ([], [])
