@@ -68,7 +68,6 @@ _SHAPES = {
     "missing_field": Reason("A required key is missing.", "Add the key."),
     "wrong_type": Reason("A value has the wrong type.", "Write a value of the expected type."),
     "empty_value": Reason("A value is empty or blank.", "Write the value, or leave the key out."),
-    "not_allowed": Reason("A value is none of those allowed.", "Write one of the allowed values."),
     "out_of_range": Reason("A number is too small or too large.", "Write a number in the range."),
     "boolean_word": Reason(
         "`yes`, `no`, `on`, `off` or a quoted `true` stands where true or false is expected; in YAML 1.2 these are "

@@ -15,13 +15,13 @@ import msgspec
 
 from averment.errors import DocumentError, nearest
 from averment.oracle.model.cases import read_cases
-from averment.oracle.model.conversations import read_templates, template_ids
 from averment.oracle.model.endpoint import Endpoint, read_endpoint
 from averment.oracle.model.fixtures import read_fixtures
 from averment.oracle.model.held_out import HeldOut, check_held_out, read_held_out
 from averment.oracle.model.manifest import Manifest, read_manifest, warn_of_exempt_names
 from averment.oracle.model.pack import Pack
 from averment.oracle.model.problems import Problems
+from averment.oracle.model.template_checks import read_templates, template_ids
 from averment.oracle.model.tools import read_tools
 from averment.oracle.model.tree import Tree, inside, read_bytes, scan, unreadable
 from averment.text.reading import NotTextError, decode_text

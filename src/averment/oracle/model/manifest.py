@@ -9,10 +9,10 @@ from msgspec import Meta
 
 from averment.errors import nearest
 from averment.oracle.model.problems import Problems
-from averment.oracle.model.shapes import Text, unknown
-from averment.oracle.model.templates import MILESTONES
+from averment.oracle.model.shapes import Text
+from averment.oracle.model.templates import TEXT_MILESTONES, warn_of_text_types
 from averment.text.source import Source
-from averment.text.structs import Mistake, describe
+from averment.text.structs import describe
 
 __all__ = [
     "EXAMPLE",
@@ -21,7 +21,6 @@ __all__ = [
     "Paths",
     "SurfaceGuards",
     "read_manifest",
-    "text_types",
     "warn_of_exempt_names",
 ]
 
@@ -133,9 +132,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         dict[str, dict[str, str]],
         Meta(
             description="What the assistant says at a milestone, by its type and the language.",
-            extra_json_schema={
-                "propertyNames": {"enum": [name for name in MILESTONES if name != "tool_call"]}
-            },
+            extra_json_schema={"propertyNames": {"enum": list(TEXT_MILESTONES)}},
         ),
     ] = {}
     system_prompt: Annotated[
@@ -159,22 +156,12 @@ def read_manifest(source: Source, problems: Problems) -> Manifest:
     labels = {name: problems.label(source, (), name) for name in ("pack_id", "version")}
     plain = {**raw, **{name: label or "?" for name, label in labels.items()}}
     manifest = problems.convert(source, (), Manifest, value=plain)
-    text_types(source, (), raw.get("assistant_turn_templates"), problems)
+    warn_of_text_types(source, (), raw.get("assistant_turn_templates"), problems)
     if manifest is None:
         return Manifest(pack_id="", version="", paths=_paths(raw))
     absent = {name: _ids(source, name, ids, problems) for name, ids in manifest.absent_ids.items()}
     prompt = (manifest.system_prompt or "").strip() and manifest.system_prompt
     return msgspec.structs.replace(manifest, absent_ids=absent, system_prompt=prompt or None)
-
-
-def text_types(source: Source, path: tuple[str | int, ...], block: object, problems: Problems) -> None:
-    """Warn of texts for milestones that say none, in a block `assistant_turn_templates` of the mapping at `path`."""
-    known = [name for name in MILESTONES if name != "tool_call"]
-    odd = [name for name in (block if isinstance(block, dict) else ()) if name not in known]
-    mistakes: list[Mistake] = [
-        unknown("unknown_key", name, known, ("assistant_turn_templates",)) for name in odd
-    ]
-    problems.mistakes(source, path, mistakes, "warning")
 
 
 def warn_of_exempt_names(manifest: Manifest, source: Source, tools: list[str], problems: Problems) -> None:

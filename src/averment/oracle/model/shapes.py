@@ -107,7 +107,9 @@ def _is_marked(info: Any, mark: str) -> bool:
 
 
 def _is_text(info: Any) -> bool:
-    return _is_marked(info, "text") or any(_is_text(member) for member in getattr(info, "types", ()))
+    """Whether the type is `Text`, or a union with it."""
+    inner = [info.type] if hasattr(info, "extra") else getattr(info, "types", ())
+    return _is_marked(info, "text") or any(map(_is_text, inner))
 
 
 def _members(info: Any) -> list[Any]:

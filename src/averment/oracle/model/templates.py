@@ -7,11 +7,14 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from averment.oracle.model.shapes import INTERNAL, Text
+from averment.oracle.model.problems import Problems
+from averment.oracle.model.shapes import INTERNAL, Text, unknown
+from averment.text.source import Source
 
 __all__ = [
     "EXAMPLE",
     "MILESTONES",
+    "TEXT_MILESTONES",
     "TURN_POLICIES",
     "Milestone",
     "Paraphrase",
@@ -19,6 +22,7 @@ __all__ = [
     "Slot",
     "SlotUpdate",
     "Template",
+    "warn_of_text_types",
 ]
 
 EXAMPLE = """\
@@ -61,6 +65,9 @@ TURN_POLICIES: tuple[str, ...] = TurnPolicy.__args__  # type: ignore[attr-define
 
 MilestoneType = Literal["tool_call", "ask_for_slot", "ask_confirm", "decline", "final_answer"]
 MILESTONES: tuple[str, ...] = MilestoneType.__args__  # type: ignore[attr-defined]
+
+TEXT_MILESTONES = tuple(name for name in MILESTONES if name != "tool_call")
+"""The milestones at which the assistant says something."""
 
 Texts = dict[str, str]
 """One text per language."""
@@ -213,9 +220,7 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
         dict[str, Texts],
         Meta(
             description="Texts by type of milestone and language, instead of the manifest's of that type.",
-            extra_json_schema={
-                "propertyNames": {"enum": [name for name in MILESTONES if name != "tool_call"]}
-            },
+            extra_json_schema={"propertyNames": {"enum": list(TEXT_MILESTONES)}},
         ),
     ] = {}
     paraphrase: Annotated[Paraphrase | None, Meta(description="How the user's turns may be reworded.")] = None
@@ -227,3 +232,12 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = []
     index: Annotated[int, INTERNAL] = 0
+
+
+def warn_of_text_types(
+    source: Source, path: tuple[str | int, ...], block: object, problems: Problems
+) -> None:
+    """Warn of texts for milestones that say none, in a block `assistant_turn_templates` of the mapping at `path`."""
+    odd = [name for name in (block if isinstance(block, dict) else ()) if name not in TEXT_MILESTONES]
+    mistakes = [unknown("unknown_key", name, TEXT_MILESTONES, ("assistant_turn_templates",)) for name in odd]
+    problems.mistakes(source, path, mistakes, "warning")

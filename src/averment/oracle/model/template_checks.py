@@ -7,10 +7,9 @@ from typing import Any
 
 import msgspec
 
-from averment.oracle.model.manifest import text_types
 from averment.oracle.model.problems import Problems
 from averment.oracle.model.shapes import at_path
-from averment.oracle.model.templates import Slot, SlotUpdate, Template
+from averment.oracle.model.templates import Slot, SlotUpdate, Template, warn_of_text_types
 from averment.text.source import Source
 from averment.text.structs import describe
 
@@ -53,7 +52,7 @@ def read_templates(source: Source, problems: Problems) -> list[Template]:
                 expected="an id of its own for every template",
                 found=f"the same id in entry {first[name]}",
             )
-        text_types(source, (index,), at_path(entry, ("assistant_turn_templates",)), problems)
+        warn_of_text_types(source, (index,), at_path(entry, ("assistant_turn_templates",)), problems)
         if template is not None:
             _check(source, index, template, problems)
             category = template.template_id if template.category is None else template.category
