@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from averment.oracle.child.frozen import frozen
 from averment.text.source import read_source
 
 ROOT = Path(__file__).parents[3] / "examples" / "packs"
@@ -145,9 +146,9 @@ class ExamplePack:
         for name in names:
             try:
                 returned = exported[name](
-                    state=copy.deepcopy(played.state),
-                    trace=copy.deepcopy(played.trace),
-                    task=copy.deepcopy(task),
+                    state=frozen(played.state),
+                    trace=frozen(played.trace),
+                    task=frozen(task),
                     ctx=context(clock),
                 )
             except AssertionError as error:

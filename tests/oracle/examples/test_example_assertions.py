@@ -10,6 +10,8 @@ import msgspec
 import pytest
 from example_packs import NAMES, Call, ExamplePack, Played
 
+from averment.oracle.child.assertions import inspect_exports
+
 
 class Gold(msgspec.Struct, frozen=True):
     """The calls that a template's task asks for, derived from its text by hand."""
@@ -287,6 +289,21 @@ def test_every_assertion_passes_once_and_fails_once(name: str) -> None:
     ]
     assert state
     assert [each for each in state if "state rolled back" not in failed[each]] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_assertion_keeps_the_contract(name: str) -> None:
+    """Each can be called with the four names, has a literal category, and nothing is left out of the exports."""
+    pack = PACKS[name]
+    module = pack.module("assertions.py")
+    facts = inspect_exports(module, (pack.root / "assertions.py").read_text(encoding="utf-8"))
+    assert facts["capability_mistakes"] == facts["oddities"] == []
+    assert set(facts["exports"]) == set(module.ASSERTION_CAPABILITIES)
+    for export in facts["exports"].values():
+        assert export["signature"]["valid"]
+        assert export["capability_error"] is None
+        assert export["capabilities"]["executable"]
+        assert export["capabilities"]["category"] in {"state", "result", "path"}
 
 
 def test_the_due_date_of_a_loan_is_that_of_its_day() -> None:
