@@ -22,7 +22,7 @@ from averment.errors import PackError, Problem
 from averment.oracle.checks.base import Check, NotRunError
 from averment.oracle.checks.bench import Bench
 from averment.oracle.findings import Failure, Row
-from averment.oracle.lint.lint import lint
+from averment.oracle.lint.rules import lint
 from averment.oracle.model.loading import load_pack
 from averment.oracle.model.options import Options
 from averment.oracle.model.pack import Pack
@@ -257,7 +257,7 @@ def _exported(bench: Bench, chosen: Sequence[str]) -> int | None:
     if "4" not in chosen:
         return None
     try:
-        return len(bench.inspection.assertions["names"])
+        return len(bench.inspection.assertions["exports"])
     except OracleError:
         return None
 
