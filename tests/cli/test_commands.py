@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from averment.cli.schema import NAMES as SCHEMAS
+
 DOCUMENT = "version: 1\nassertions:\n  - {id: said, kind: phrase, regex: refund}\n  - {id: done, kind: tool_call, name: issue_refund}\n"
 GOOD = {
     "transcript": [{"role": "agent", "text": "refund sent"}],
@@ -281,7 +283,7 @@ def test_a_full_disk_is_no_defect_of_ours(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("command", "argument"),
     [
-        ("schema", "NAME (one of document, envelope, evidence, mapping)"),
+        ("schema", f"NAME (one of {', '.join(SCHEMAS)})"),
         ("completion", "SHELL (one of bash, zsh, fish)"),
     ],
 )
@@ -358,7 +360,7 @@ def test_options_stand_anywhere(shell: Shell) -> None:
         assert json.loads(shell(f"averment run {line}").stdout)["exit_code"] == 0
 
 
-@pytest.mark.parametrize("name", ["document", "envelope", "evidence"])
+@pytest.mark.parametrize("name", ["document", "envelope", "evidence", "pack-templates"])
 def test_schemas_are_valid_json_schemas(shell: Shell, name: str) -> None:
     """Each published schema is itself valid, and the same every time."""
     import jsonschema

@@ -1,6 +1,6 @@
 """`averment schema`.
 
-Print the JSON Schema (2020-12) of assertion documents, envelopes, evidence or mapping files.
+Print the JSON Schema (2020-12) of assertion documents, envelopes, evidence, mapping files, or a file of oracle packs.
 """
 
 from __future__ import annotations
@@ -10,12 +10,19 @@ import argparse
 from averment.cli.parser import Parser
 from averment.errors import ExitCode
 
-__all__ = ["configure", "execute"]
+__all__ = ["NAMES", "configure", "execute"]
+
+NAMES = (
+    *("document", "envelope", "evidence", "mapping"),
+    *("pack-manifest", "pack-tools", "pack-templates", "pack-cases"),
+    *("pack-fixtures", "pack-held-out", "pack-endpoint", "pack-options"),
+)
+"""Whose schema there is; written out, because the modules that make them take long to import."""
 
 
 def configure(parser: Parser) -> None:
     """Declares the arguments."""
-    parser.add_argument("name", choices=["document", "envelope", "evidence", "mapping"], help="whose schema")
+    parser.add_argument("name", choices=NAMES, help="whose schema")
 
 
 def execute(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""The published JSON Schemas: documents for editors, envelopes and evidence for consumers."""
+"""The published JSON Schemas: documents and packs for editors, envelopes and evidence for consumers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The schema of `document`, `envelope`, `evidence` or `mapping`."""
+    """The schema of `document`, `envelope`, `evidence`, `mapping`, or a file of a pack (`PACK_SCHEMAS`)."""
+    if name.startswith("pack-"):
+        from averment.oracle.model.schemas import pack_schema
+
+        return pack_schema(name)
     return {"document": _document, "envelope": _envelope, "evidence": _evidence, "mapping": mapping_schema}[
         name
     ]()

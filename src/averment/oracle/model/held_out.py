@@ -26,6 +26,9 @@ policy: {fixtures_in_backend_state: true, seed: 0}
 """
 
 
+Id = Annotated[Any, Meta(extra_json_schema={"type": ["string", "number", "boolean"]})]
+
+
 class HeldOutPolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether the oracle still has the reserved rows, and the seed of the reservation."""
 
@@ -43,15 +46,7 @@ class HeldOut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """
 
     version: Annotated[Text, Meta(description="The version of the reservations.")]
-    fixtures: Annotated[
-        dict[str, list[Any]],
-        Meta(
-            description="The reserved rows: ids, by collection.",
-            extra_json_schema={
-                "additionalProperties": {"type": "array", "items": {"type": ["string", "number", "boolean"]}}
-            },
-        ),
-    ] = {}
+    fixtures: Annotated[dict[str, list[Id]], Meta(description="The reserved rows: ids, by collection.")] = {}
     templates: Annotated[
         list[str], Meta(description="The reserved templates.", extra_json_schema={"uniqueItems": True})
     ] = []
