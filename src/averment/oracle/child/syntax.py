@@ -44,7 +44,7 @@ class Tree:
 
     def place(self, node: ast.expr | ast.stmt | ast.alias) -> tuple[int, int]:
         """Line and column of a node; both start at 1 and count code points."""
-        line = self._lines[node.lineno - 1]
+        line = self._lines[min(node.lineno, len(self._lines)) - 1]
         if line.isascii():
             return node.lineno, node.col_offset + 1
         before = line.encode("utf-8", "surrogatepass")[: node.col_offset]
