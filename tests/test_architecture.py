@@ -32,7 +32,14 @@ ORDER = (
 )
 """The entries of the package; a module imports only from entries above its own, or its own."""
 EXCEPTIONS = {("evidence/view.py", "state"): "the view answers questions about the system of record"}
-CLOCKS = {"oracle/worker/deadline.py": "a deadline is no verdict"}
+CLOCKS = {
+    "oracle/worker/deadline.py": "a deadline is no verdict",
+    "oracle/child/ambient.py": "it replaces the clock and the randomness that a pack's code could see",
+    "oracle/child/episode.py": "`ctx.clock` is a datetime, made of the text in the run's options",
+    "oracle/child/integrity.py": "it looks whether a pack's code has replaced them",
+}
+ROOMS = ("child", "model", "catalog", "compile", "tasks", "lint", "scaffold", "worker", "endpoint", "checks")
+"""The rooms of `oracle`, in the order in which they may import one another; what stands beside them may import all."""
 
 
 def _modules() -> list[Path]:
@@ -66,6 +73,28 @@ def test_a_module_imports_only_from_entries_above_its_own(path: Path) -> None:
         if (path.relative_to(SOURCE).as_posix(), parts[1]) in EXCEPTIONS:
             continue
         assert ORDER.index(parts[1]) <= own, f"{path.name} imports {name}"
+
+
+@pytest.mark.parametrize("path", sorted((SOURCE / "oracle").rglob("*.py")), ids=lambda path: path.name)
+def test_a_room_of_oracle_packs_imports_only_from_rooms_before_it(path: Path) -> None:
+    """Files know nothing of tasks, tasks nothing of workers, workers nothing of checks."""
+    room = path.relative_to(SOURCE / "oracle").parts[0]
+    if room not in ROOMS:
+        return
+    for name in _imports(path):
+        parts = name.split(".")
+        if parts[:2] == ["averment", "oracle"] and len(parts) > 2 and parts[2] in ROOMS:
+            assert ROOMS.index(parts[2]) <= ROOMS.index(room), f"{path.name} imports {name}"
+
+
+@pytest.mark.parametrize(
+    "path", sorted((SOURCE / "oracle" / "child").glob("*.py")), ids=lambda path: path.name
+)
+def test_a_worker_imports_the_standard_library_only(path: Path) -> None:
+    """What runs beside a pack's code is small: Python's own modules, and those of its own room."""
+    for name in _imports(path):
+        known = name.partition(".")[0] in sys.stdlib_module_names
+        assert known or name.startswith("averment.oracle.child"), name
 
 
 @pytest.mark.parametrize("path", sorted((SOURCE / "assertions").glob("*.py")), ids=lambda path: path.name)
