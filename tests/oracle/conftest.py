@@ -57,6 +57,12 @@ def _text_source(value: Any, name: str) -> Source:
     return read_source(text, name=name)
 
 
+def _renamed(template: dict[str, Any]) -> dict[str, Any]:
+    """The first turn under the name that the struct has, as the loader has it."""
+    alias = "first_turn_templates"
+    return {"user_turn_templates" if name == alias else name: value for name, value in template.items()}
+
+
 def _make(
     templates: Any = "[]",
     *,
@@ -66,6 +72,7 @@ def _make(
     cases: Any = "[]",
     root: Path = Path("/nowhere"),
     files: dict[str, str] | None = None,
+    digests: dict[str, str] | None = None,
 ) -> Pack:
     """A pack without a directory; templates and cases as YAML text, or as values."""
     said = {**MANIFEST, **(manifest or {})}
@@ -87,9 +94,10 @@ def _make(
         ],
         fixtures=sources["fixtures"].value,
         templates=[
-            msgspec.convert({"template_id": f"t{index}", **item, "index": index}, Template)
+            msgspec.convert(_renamed({"template_id": f"t{index}", **item, "index": index}), Template)
             for index, item in enumerate(sources["templates"].value)
         ],
+        digests=digests or {},
         cases=[
             msgspec.convert({**item, "index": index}, Case)
             for index, item in enumerate(sources["validation_cases"].value)
