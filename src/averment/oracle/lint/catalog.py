@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import sys
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Final
 
 from averment.oracle.lint.noting import Found, Rule
@@ -38,7 +39,7 @@ def _probes(pack: Pack) -> Iterator[Found]:
     """
     first: dict[str, str] = {}
     before = ""
-    for case, following in zip(pack.cases, [*pack.cases[1:], None], strict=True):
+    for case, following in zip_longest(pack.cases, pack.cases[1:]):
         if case.reset_before:
             before = ""
         before = sha256(canonical_known([before, case.tool, case.arguments]))
