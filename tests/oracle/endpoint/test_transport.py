@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -16,7 +19,7 @@ from averment.oracle.oracles import Context, OracleError
 SESSION = "POST /v1/sessions"
 CALL = "POST /v1/sessions/{id}/calls"
 METADATA = "GET /v1/metadata"
-IMPATIENT = msgspec.structs.replace(QUICK, import_timeout_s=0.25, tool_timeout_s=0.25)
+IMPATIENT = msgspec.structs.replace(QUICK, import_timeout_s=0.25, tool_timeout_s=0.25, reset_timeout_s=0.5)
 OK = b"HTTP/1.1 200 OK\r\n"
 SECRET = b"nobody should see this"
 
@@ -47,6 +50,12 @@ def test_an_error_is_its_status(backend: Path, pack: Path, status: int) -> None:
     error = refused(backend, pack, reply(status, {"error": SECRET.decode()}))
     assert (error.trouble, error.op) == ("raised", "import")
     assert error.message == f"`{METADATA}`: the answer is the error {status}"
+
+
+def test_the_body_of_an_error_is_not_read(backend: Path, pack: Path) -> None:
+    """One without an end neither takes time nor is too large."""
+    endless = raw(b"HTTP/1.1 500 Some reason\r\n\r\n", b" " * 4096, forever=True)
+    assert refused(backend, pack, endless).trouble == "raised"
 
 
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -112,7 +121,7 @@ def test_an_answer_that_drips_does_not_outlast_the_deadline(backend: Path, pack:
         pytest.param(raw(CHUNKED + b"-2\r\n{}\r\n0\r\n\r\n"), id="a chunk of less than nothing"),
         pytest.param(raw(CHUNKED + b"-1\r\n{}"), id="a chunk of all that comes"),
         pytest.param(raw(CHUNKED + b"nonsense\r\n{}"), id="a chunk of no number"),
-        pytest.param(raw(CHUNKED + b"2\r\n{}0\r\n\r\n"), id="a chunk without its line end"),
+        pytest.param(raw(CHUNKED + b"2\r\n{}XX0\r\n\r\n"), id="a chunk without its line end"),
         pytest.param(raw(CHUNKED + b"2\r\n{}\r\n0\r\n" + b"X: y\r\n" * 101), id="trailers without measure"),
     ],
 )
@@ -310,7 +319,7 @@ def mute() -> Iterator[socket.socket]:
         yield listening
 
 
-def _oracle(pack: Path, base_url: str) -> EndpointOracle:
+def _oracle(pack: Path, base_url: str, fixtures: Mapping[str, str] | None = None) -> EndpointOracle:
     authority().cert_pem.write_to_path(str(pack / BUNDLE))
     expected = Expected(oracle_id="a", oracle_version="1", content_digest="sha256:0")
     config = Endpoint(
@@ -319,7 +328,7 @@ def _oracle(pack: Path, base_url: str) -> EndpointOracle:
         expected=expected,
         tls=Tls(ca_bundle_path=BUNDLE),
     )
-    return EndpointOracle(config, pack_root=pack, fixtures={}, options=IMPATIENT, environ={})
+    return EndpointOracle(config, pack_root=pack, fixtures=fixtures or {}, options=IMPATIENT, environ={})
 
 
 def test_a_handshake_has_a_deadline(pack: Path, mute: socket.socket) -> None:
@@ -327,6 +336,30 @@ def test_a_handshake_has_a_deadline(pack: Path, mute: socket.socket) -> None:
     with pytest.raises(OracleError) as caught:
         _oracle(pack, f"https://127.0.0.1:{mute.getsockname()[1]}").metadata()
     assert caught.value.trouble == "timeout"
+
+
+def test_a_service_that_reads_slowly_does_not_outlast_the_deadline(pack: Path, mute: socket.socket) -> None:
+    """The deadline is of what is sent, too, not of every piece of it."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority().issue_cert("localhost").configure_cert(context)
+    stopped = threading.Event()
+
+    def read() -> None:
+        with suppress(OSError), context.wrap_socket(mute.accept()[0], server_side=True) as connection:
+            while not stopped.wait(0.02) and connection.recv(2**15):
+                pass
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    oracle = _oracle(pack, f"https://localhost:{mute.getsockname()[1]}", {"rows": "x" * 9 * 2**20})
+    begun = time.monotonic()
+    with oracle.episode(Context()) as episode, pytest.raises(OracleError) as caught:
+        episode.reset()
+    took = time.monotonic() - begun
+    stopped.set()
+    reader.join()
+    assert caught.value.trouble == "timeout"
+    assert took < 2
 
 
 def test_a_port_where_nobody_listens_is_unreachable(pack: Path, mute: socket.socket) -> None:

@@ -10,9 +10,9 @@
 | `state` | `GET /v1/sessions/{id}/state` | an object |
 | leaving | `DELETE /v1/sessions/{id}` | 204, or JSON |
 
-The identity must be the one that the pack pins, exactly; where a new session's is not, the session is deleted. Nothing
-is ever sent twice. After a step that failed, the episode is over: whatever is asked next fails as that step did, and only
-the session is still deleted. A session whose creation was not answered can't be: the service must forget it in time.
+The identity must be the one that the pack pins, exactly. Nothing is ever sent twice. After a step that failed, a reset by
+another service among them, the episode is over: whatever is asked next fails as that step did, and only the session is
+still deleted. A session whose creation was not answered can't be: the service must forget it in time.
 
 Every step has a deadline for the whole of it, however slowly the bytes come; so has the episode. Secrets are sent as
 `averment.oracle.endpoint.credentials` says. The two ambient conditions are the same to a service: its clock, its locale
@@ -164,12 +164,7 @@ class EndpointEpisode:
             }
             body = {"context": context, "fixtures": self._fixtures}
             self._session, identity = self._talk.create(body, deadline)
-            try:
-                self._talk.verify(identity)
-            except ExchangeError:
-                with suppress(ExchangeError):
-                    self._delete(Deadline(self._options.tool_timeout_s))
-                raise
+            self._talk.verify(identity)  # another service's session is deleted when the episode is left
 
         self._step("reset", self._options.reset_timeout_s, create)
 
