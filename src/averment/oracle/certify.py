@@ -239,7 +239,7 @@ def _row(bench: Bench, each: Check) -> Row:
 def _with_mend(each: Check, failure: Failure) -> Failure:
     if failure.mend is not None:
         return failure
-    return msgspec.structs.replace(failure, mend=each.reasons[failure.reason].mend)
+    return msgspec.structs.replace(failure, mend=each.reasons[failure.reason.partition(":")[0]].mend)
 
 
 def _looked_into(bench: Bench, chosen: Sequence[str], only: str | None) -> Iterator[Problem]:
