@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,8 @@ import pytest
 from averment.errors import PackError, Problem
 from averment.oracle.model import cases, endpoint, fixtures, held_out, manifest, templates, tools
 from averment.oracle.model.loading import load_pack
+from averment.oracle.model.problems import MAX_PROBLEMS, Problems
+from averment.oracle.model.template_checks import read_templates
 from averment.oracle.model.tree import fingerprint
 from averment.text import source
 
@@ -281,11 +283,12 @@ def test_a_place_is_found_by_role_and_path(pack_of: PackOf) -> None:
 
 def test_the_examples_of_the_reference_are_a_pack(pack_of: PackOf) -> None:
     """What the pages of the files show loads as one pack, without a warning when strict."""
-    text = EXAMPLES["manifest.yaml"].replace(
-        "tool_names_exempt: [get_book]", "tool_names_exempt: [lend_book]"
-    )
     root = pack_of(
-        {**EXAMPLES, "manifest.yaml": text + "held_out: held_out.yaml\n", "held_out.yaml": held_out.EXAMPLE}
+        {
+            **EXAMPLES,
+            "manifest.yaml": manifest.EXAMPLE + "held_out: held_out.yaml\n",
+            "held_out.yaml": held_out.EXAMPLE,
+        }
     )
     pack = load_pack(root, strict=True)
     assert pack.held_out is not None
@@ -325,3 +328,54 @@ def test_problems_are_the_same_under_any_hash_seed(pack_of: PackOf) -> None:
     }
     assert len(said) == 1
     assert str(root).encode() not in said.pop()
+
+
+READERS: dict[str, tuple[Callable[..., object], str]] = {
+    "manifest": (manifest.read_manifest, manifest.EXAMPLE),
+    "tools": (tools.read_tools, tools.EXAMPLE),
+    "templates": (read_templates, templates.EXAMPLE),
+    "validation_cases": (cases.read_cases, cases.EXAMPLE),
+    "fixtures": (fixtures.read_fixtures, fixtures.EXAMPLE),
+    "held_out": (held_out.read_held_out, held_out.EXAMPLE),
+    "endpoint": (endpoint.read_endpoint, endpoint.EXAMPLE),
+}
+JUNK: list[Any] = [None, True, 0, -1, 1.5, "", " ", "x", [], {}, [None], {"a": None}, [[]], 10**30]
+
+
+def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, item in inner:
+        yield from places(item, (*path, step))
+
+
+def replaced(value: Any, path: tuple[str | int, ...], new: Any) -> Any:
+    if not path:
+        return new
+    copied: Any = dict(value) if isinstance(value, dict) else list(value)
+    copied[path[0]] = replaced(copied[path[0]], path[1:], new)
+    return copied
+
+
+@pytest.mark.parametrize("role", READERS)
+def test_whatever_stands_anywhere_in_a_file_ends_in_problems_or_a_value(role: str) -> None:
+    """No value at any place of any file raises anything; every problem can be shown."""
+    reader, example = READERS[role]
+    whole = source.read_source(example).value
+    for path in places(whole):
+        for junk in JUNK:
+            problems = Problems()
+            read = reader(source.source_of(replaced(whole, path, junk)), problems)
+            assert problems or read is not None
+            if problems:
+                with pytest.raises(PackError) as caught:
+                    problems.raise_any()
+                assert str(caught.value)
+
+
+def test_very_many_mistakes_are_cut(found: Found) -> None:
+    """A hostile file can't make the report as long, or the loading as slow, as it likes."""
+    problems = found({"task_templates.yaml": "[" + "1, " * 20_000 + "]", "tools.json": [{}] * 2_000})
+    assert len(problems) == MAX_PROBLEMS
+    many = {f"k{number}": 1 for number in range(3_000)}
+    assert len(found({"manifest.yaml": {"pack_id": "p", "version": "1", **many}})) == MAX_PROBLEMS

@@ -92,6 +92,8 @@ def read_cases(source: Source, problems: Problems) -> list[Case]:
     cases = []
     first: dict[str, int] = {}
     for index, entry in enumerate(source.value):
+        if problems.is_full:
+            break
         case = problems.convert(source, (index,), Case)
         name = at_path(entry, ("id",))
         if isinstance(name, str) and first.setdefault(name, index) != index:

@@ -8,10 +8,9 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from averment.errors import nearest
 from averment.oracle.model.keys import AmbiguousKeyError, primary_key
 from averment.oracle.model.manifest import Manifest
-from averment.oracle.model.problems import Problems
+from averment.oracle.model.problems import Problems, near, some
 from averment.oracle.model.shapes import Text
 from averment.text.source import Source
 from averment.text.structs import describe
@@ -90,8 +89,8 @@ def check_held_out(
                 f"the fixtures have no collection `{name}`",
                 path,
                 key=True,
-                expected=f"one of {', '.join(collections)}" if collections else "fixtures",
-                nearest=nearest(name, collections),
+                expected=some(collections) if collections else "fixtures",
+                nearest=near(name, collections),
             )
             continue
         known = (
@@ -100,15 +99,16 @@ def check_held_out(
         absent = {str(item) for item in manifest.absent_ids.get(name, [])}
         _check_ids(source, problems, name, ids, known=known, absent=absent)
     seen: set[str] = set()
+    existing = set(templates)
     for place, template in enumerate(held_out.templates):
         path_of = ("templates", place)
         if template in seen:
             message = f"the template `{template}` is reserved twice"
             problems.error(source, "duplicate_held_out_template", message, path_of)
-        elif template not in templates:
-            near = nearest(template, templates)
+        elif template not in existing:
             message = f"there is no template `{template}`"
-            problems.error(source, "unknown_held_out_template", message, path_of, nearest=near)
+            closest = near(template, existing)
+            problems.error(source, "unknown_held_out_template", message, path_of, nearest=closest)
         seen.add(template)
 
 
@@ -138,9 +138,8 @@ def _check_ids(
             message = f"the id `{text}` of `{collection}` is also declared absent"
             problems.error(source, "held_out_id_absent", message, path)
         elif known is not None and text not in known:
-            near = nearest(text, known)
             message = f"no row of `{collection}` has the id `{text}`"
-            problems.error(source, "unknown_held_out_id", message, path, nearest=near)
+            problems.error(source, "unknown_held_out_id", message, path, nearest=near(text, known))
         seen.add(text)
 
 

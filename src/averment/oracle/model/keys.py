@@ -42,5 +42,5 @@ def primary_key(collection: str, rows: Sequence[object], declared: str | None = 
         return endings[0]
     if not fields:
         raise AmbiguousKeyError(f"the collection `{collection}` has no first row to read a key from")
-    several = ", ".join(f"`{name}`" for name in endings) or "no field that ends in `_id`"
+    several = ", ".join(f"`{name}`" for name in endings[:5]) or "no field that ends in `_id`"
     raise AmbiguousKeyError(f"the primary key of `{collection}` can't be told: its first row has {several}")

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from averment.errors import nearest
-from averment.oracle.model.problems import Problems
+from averment.oracle.model.problems import Problems, near
 from averment.oracle.model.shapes import Text
 from averment.oracle.model.templates import TEXT_MILESTONES, warn_of_text_types
 from averment.text.source import Source
@@ -37,7 +36,7 @@ assistant_turn_templates:
   decline: {en: "I can't do that."}
   final_answer: {en: "Done."}
 confirmation: {parameter: confirm, status_field: status, pending_status: awaiting_confirmation}
-surface_guards: {tool_names_exempt: [get_book]}
+surface_guards: {tool_names_exempt: [lend_book]}
 """
 
 
@@ -166,14 +165,15 @@ def read_manifest(source: Source, problems: Problems) -> Manifest:
 
 def warn_of_exempt_names(manifest: Manifest, source: Source, tools: list[str], problems: Problems) -> None:
     """Warn of exempt names that no tool has."""
+    known = set(tools)
     for index, name in enumerate(manifest.surface_guards.tool_names_exempt):
-        if name not in tools:
+        if name not in known:
             problems.warning(
                 source,
                 "unknown_exempt_tool",
                 f"there is no tool `{name}`",
                 ("surface_guards", "tool_names_exempt", index),
-                nearest=nearest(name, tools),
+                nearest=near(name, known),
             )
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from averment.errors import PackError, Problem
+from averment.errors import PackError, Problem, nearest
 from averment.oracle.model.codes import CODES
 from averment.oracle.model.shapes import at_path, tidy
 from averment.text.source import Source
 from averment.text.structs import Mistake, describe
 
-__all__ = ["Problems"]
+__all__ = ["MAX_PROBLEMS", "Problems", "near", "some"]
+
+MAX_PROBLEMS = 1000
+"""How many errors are kept, and how many warnings: more than anybody reads, and a bound for hostile packs."""
 
 S = TypeVar("S", bound=msgspec.Struct)
 Path = tuple[str | int, ...]
@@ -31,9 +34,15 @@ class Problems:
         """
         self._strict = strict
         self._found: list[Problem] = []
+        self._left: dict[str, int] = {"error": MAX_PROBLEMS, "warning": MAX_PROBLEMS}
 
     def __bool__(self) -> bool:
         return any(problem.severity == "error" for problem in self._found)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no further error is kept, so that looking for more is idle."""
+        return self._left["error"] <= 0
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
@@ -56,7 +65,10 @@ class Problems:
             changes["mend"] = CODES[problem.code].mend
         if self._strict and problem.severity == "warning":
             changes["severity"] = "error"
-        self._found.append(msgspec.structs.replace(problem, **changes) if changes else problem)
+        problem = msgspec.structs.replace(problem, **changes) if changes else problem
+        self._left[problem.severity] -= 1
+        if self._left[problem.severity] >= 0:
+            self._found.append(problem)
 
     def file(self, code: str, message: str, name: str | None = None, **more: Any) -> None:
         """A problem of a file as a whole, by its name inside the pack; `more` as for `Problem`."""
@@ -157,3 +169,14 @@ class Problems:
         for problem in self._found:
             ranks.setdefault(problem.file, len(ranks))
         return sorted(self._found, key=lambda each: (ranks[each.file], each.line or 0, each.column or 0))
+
+
+def near(name: str, known: Collection[str]) -> str | None:
+    """The known name closest to one that a pack holds; None also among very many, where looking takes long."""
+    return nearest(name, known) if len(known) <= MAX_PROBLEMS else None
+
+
+def some(names: Collection[str]) -> str:
+    """The first names of a pack's own, for a message."""
+    shown = [name if len(name) <= 60 else name[:57] + "..." for name in list(names)[:10]]
+    return f"one of {', '.join(shown)}" + (", ..." if len(names) > 10 else "")

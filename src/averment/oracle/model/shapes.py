@@ -31,6 +31,7 @@ Text = Annotated[str, Meta(extra={"text": True}, extra_json_schema={"pattern": r
 """A string that is not blank."""
 
 
+_MAX_TOLD = 1000  # of one value; more than anybody reads
 _BOOLEAN_WORDS = {"yes", "no", "on", "off", "y", "n", "true", "false"}
 
 
@@ -166,7 +167,8 @@ def _clean_struct(
             code, told = (
                 ("unknown_field", mistakes) if info.forbid_unknown_fields else ("unknown_key", oddities)
             )
-            told.append(unknown(code, name, fields, path))
+            if len(told) < _MAX_TOLD:
+                told.append(unknown(code, name, fields, path))
         elif item is None and not field.required and not _takes_null(field.type):
             oddities.append(
                 Mistake(

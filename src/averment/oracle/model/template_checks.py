@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from averment.oracle.model.problems import Problems
+from averment.oracle.model.problems import Problems, some
 from averment.oracle.model.shapes import at_path
 from averment.oracle.model.templates import Slot, SlotUpdate, Template, warn_of_text_types
 from averment.text.source import Source
@@ -39,6 +39,8 @@ def read_templates(source: Source, problems: Problems) -> list[Template]:
     templates = []
     first: dict[str, int] = {}
     for index, entry in enumerate(source.value):
+        if problems.is_full:
+            break
         template = problems.convert(
             source, (index,), Template, value=_with_name(source, index, entry, problems), renamed=_RENAMED
         )
@@ -108,10 +110,10 @@ def _sourced(template: Template) -> Iterator[tuple[Path, Slot | SlotUpdate]]:
 
 
 def _check_tools(source: Source, index: int, template: Template, problems: Problems) -> None:
-    present = template.tools_present
-    if present is None:
+    if template.tools_present is None:
         return
-    for place, tool in _repeated(present):
+    present = dict.fromkeys(template.tools_present)
+    for place, tool in _repeated(template.tools_present):
         message = f"`tools_present` names `{tool}` twice"
         problems.error(source, "duplicate_tool_present", message, (index, "tools_present", place))
     for place, tool in enumerate(template.required_tools):
@@ -121,7 +123,7 @@ def _check_tools(source: Source, index: int, template: Template, problems: Probl
                 "required_tool_not_present",
                 f"the required tool `{tool}` is not in `tools_present`",
                 (index, "required_tools", place),
-                expected=f"one of {', '.join(present)}" if present else "no required tool",
+                expected=some(present) if present else "no required tool",
             )
 
 

@@ -111,6 +111,8 @@ def read_tools(source: Source, problems: Problems) -> list[Tool]:
     tools = []
     first: dict[str, int] = {}
     for index, entry in enumerate(source.value):
+        if problems.is_full:
+            break
         if not _is_named(source, index, entry, problems):
             continue
         function = entry["function"]
