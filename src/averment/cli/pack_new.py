@@ -143,7 +143,7 @@ def _bytes(path: str) -> bytes:
         why = getattr(error, "strerror", None) or "not a usable name"
         raise UsageError(
             Problem(
-                code="input_unreadable",
+                code="file_unreadable",
                 message=f"the tools can't be read: {why}",
                 file=path,
                 expected="a file with an OpenAI list of tools, an MCP `tools/list` answer, or OpenAPI 3",

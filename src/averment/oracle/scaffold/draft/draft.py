@@ -16,7 +16,7 @@ from averment.oracle.scaffold.given.tools import Given
 from averment.oracle.scaffold.identity import Identity
 from averment.oracle.scaffold.layers import laid
 from averment.text.jsontext import pretty
-from averment.text.source import MAX_DOCUMENT_BYTES
+from averment.text.source import MAX_DOCUMENT_BYTES, read_source
 
 __all__ = ["Draft", "draft"]
 
@@ -42,6 +42,7 @@ def draft(given: Given, identity: Identity) -> Draft:
 
     Raises:
         UsageError: a file of the pack would be larger than any that is loaded.
+        DocumentError: a schema would stand deeper in it than any that is loaded.
     """
     drafted = calls(given.tools)
     lacks = lacking(identity, given, drafted)
@@ -64,6 +65,9 @@ def draft(given: Given, identity: Identity) -> Draft:
                 mend="Keep the tools that the pack is about.",
             )
         )
+    read_source(
+        texts["tools.json"], name="tools.json"
+    )  # schemas stand a level deeper than they may have stood
     return Draft(dict(sorted(texts.items())), lacks)
 
 

@@ -93,8 +93,11 @@ class _Samples:
         for each in applied:
             yield from each.get("enum", ())[:100]
         types = [declared for each in applied if (declared := declared_types(each)) is not None]
+        named = dict.fromkeys(name for each in types for name in each) if types else _guess(applied)
         names = [
-            name for name in (types[0] if types else _guess(applied)) if all(name in each for each in types)
+            name
+            for name in named
+            if all(name in each or (name == "integer" and "number" in each) for each in types)
         ]
         for name in sorted(names, key=lambda name: name == "null"):
             yield from self._of_type(name, applied)

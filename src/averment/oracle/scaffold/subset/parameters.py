@@ -21,9 +21,7 @@ def as_object(schema: Mapping[str, Any], shared: Shared) -> dict[str, Any] | Non
     while "allOf" in whole:
         joint: dict[str, Any] | None = {key: value for key, value in whole.items() if key != "allOf"}
         for member in whole["allOf"]:
-            joint = joint and merged(joint, shared.resolved(member))
-            if joint is None:
-                break
+            joint = None if joint is None else merged(joint, shared.resolved(member))
         if joint is None:
             break
         whole = joint
