@@ -23,6 +23,7 @@ from averment.oracle.checks.base import Check, NotRunError
 from averment.oracle.checks.bench import Bench
 from averment.oracle.findings import Failure, Row
 from averment.oracle.lint.rules import lint
+from averment.oracle.model.endpoint import Tls
 from averment.oracle.model.loading import load_pack
 from averment.oracle.model.options import Options
 from averment.oracle.model.pack import Pack
@@ -183,7 +184,10 @@ def _oracle(pack: Pack, workers: Workers, options: Options) -> Iterator[Oracle]:
         return
     from averment.oracle.endpoint.client import EndpointOracle
 
-    yield EndpointOracle(pack.endpoint, pack_root=pack.root, fixtures=pack.fixtures, options=options)
+    # The file names its bundle relative to itself; loading found where in the pack that is.
+    tls = Tls(ca_bundle_path=pack.files.get("ca_bundle"))
+    config = msgspec.structs.replace(pack.endpoint, tls=tls)
+    yield EndpointOracle(config, pack_root=pack.root, fixtures=pack.fixtures, options=options)
 
 
 def _metadata(oracle: Oracle) -> Any:
