@@ -163,7 +163,7 @@ class Worker:
         known = exports(self._module)
         if name not in known:
             raise _MissingError(f"there is no assertion `{name}`")
-        return run_assertion(
+        verdict = run_assertion(
             known[name],
             name,
             state=frozen(step["state"]),
@@ -171,7 +171,11 @@ class Worker:
             task=step["task"],
             ctx=RunContext(self._context, step["turn_index"]),
             unresolved=step.get("unresolved"),
+            file=self._path,
         )
+        if verdict["detail"] is not None:
+            verdict["detail"] = self._shown(verdict["detail"])
+        return verdict
 
     def _scan(self, step: dict[str, Any]) -> Any:
         sources = step["sources"]
@@ -199,7 +203,11 @@ class Worker:
             text = str(error.msg) if isinstance(error, SyntaxError) else str(error)
         except Exception:  # noqa: BLE001 - an exception can be anything
             text = "its text can't be had"
-        return text[:_MOST_TEXT].replace(self._root, "").replace(os.getcwd(), "<scratch>")
+        return self._shown(text[:_MOST_TEXT])
+
+    def _shown(self, text: str) -> str:
+        """A text of the pack without the paths that only this machine has."""
+        return text.replace(self._root, "").replace(os.getcwd(), "<scratch>")
 
     def _frames(self, trace: TracebackType | None) -> list[tuple[str | None, int | None, str | None]]:
         found: list[tuple[str | None, int | None, str | None]] = []
