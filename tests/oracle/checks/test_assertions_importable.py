@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, cast
 
@@ -10,6 +11,9 @@ import pytest
 from averment.oracle.checks.assertions_importable import CHECK, WARNINGS, unnamed_assertion_warnings
 from averment.oracle.checks.bench import Bench
 from averment.oracle.child.assertions import inspect_exports
+from averment.oracle.child.capabilities import CATEGORIES, DEFAULTS
+from averment.oracle.child.scan import CODES
+from averment.oracle.child.signatures import KEYWORDS
 from averment.oracle.findings import Failure
 from averment.oracle.model.options import Options
 from averment.oracle.model.pack import Pack
@@ -254,3 +258,10 @@ def test_what_looks_like_a_predicate_and_is_none_is_a_warning(bench: Bench4) -> 
         ("assertion_not_callable", None),
         ("assertion_not_exported", 2),
     ]
+
+
+def test_the_page_of_the_file_names_every_code() -> None:
+    """Of the check, of the warnings and of the scan, and all that can be declared."""
+    page = Path(__file__).parents[3].joinpath("docs/packs/assertions.md").read_text(encoding="utf-8")
+    names = [*CHECK.reasons, *WARNINGS, *CODES, *CATEGORIES, *DEFAULTS, *KEYWORDS]
+    assert [name for name in names if f"`{name}`" not in page] == []
