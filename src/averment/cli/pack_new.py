@@ -100,7 +100,8 @@ def _report(target: str, pack_id: str, made: NewPack, given: Given | None) -> st
 
     lines = [target, f"  the pack `{pack_id}`, {len(made.files)} files: {', '.join(made.files)}"]
     if given is not None:
-        lines.append(f"  {len(given.tools)} tools from {given.kind}")
+        count = len(given.tools)
+        lines.append(f"  {count} tool{'' if count == 1 else 's'} from {given.kind}")
         lines += _changes(given)
     if made.lacks:
         lines += ["", "Missing for gold:"]
