@@ -13,7 +13,8 @@ from averment.oracle.certify import certify
 from averment.oracle.model.loading import load_pack
 from averment.oracle.model.options import Options
 from averment.oracle.oracles import Context
-from averment.oracle.worker.backend import AssertionRunner, BackendOracle, Workers
+from averment.oracle.worker.assertions import AssertionRunner
+from averment.oracle.worker.backend import BackendOracle, Workers
 from averment.oracle.worker.nursery import Nursery
 
 New = Callable[..., Path]

@@ -8,7 +8,8 @@ import pytest
 
 from averment.oracle.model.options import Options
 from averment.oracle.oracles import Context, OracleError
-from averment.oracle.worker.backend import AssertionRunner, Workers
+from averment.oracle.worker.assertions import AssertionRunner
+from averment.oracle.worker.backend import Workers
 from averment.oracle.worker.nursery import Nursery
 
 SOURCE = """\

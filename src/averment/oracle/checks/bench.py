@@ -6,12 +6,14 @@ from functools import cached_property
 from typing import Any
 
 from averment.oracle.checks.base import NotRunError
-from averment.oracle.checks.observations import Observations, observe
+from averment.oracle.checks.observations import Observations, chains, observe
 from averment.oracle.findings import Row
 from averment.oracle.model.options import Options
 from averment.oracle.model.pack import Pack
+from averment.oracle.model.tree import read_bytes
 from averment.oracle.oracles import Context, Oracle, OracleError
-from averment.oracle.worker.backend import AssertionRunner, BackendOracle, Workers
+from averment.oracle.worker.assertions import AssertionRunner
+from averment.oracle.worker.backend import BackendOracle, Workers
 
 __all__ = ["Bench", "Inspection"]
 
@@ -39,10 +41,11 @@ class Inspection:
     def scan(self) -> dict[str, Any]:
         """What the static scan finds in each Python file of the pack, by its path inside; nothing where it fails."""
         sources = {}
-        for path in sorted(self._pack.root.rglob("*.py"))[:_MOST_FILES]:
-            name = path.relative_to(self._pack.root).as_posix()
-            if f"tree/{name}" in self._pack.digests and path.stat().st_size <= _MOST_BYTES:
-                sources[name] = path.read_text(encoding="utf-8", errors="replace")
+        names = [name.removeprefix("tree/") for name in sorted(self._pack.digests) if name.endswith(".py")]
+        for name in names[:_MOST_FILES]:
+            data = read_bytes(self._pack.root, name, _MOST_BYTES + 1)
+            if len(data) <= _MOST_BYTES:
+                sources[name] = data.decode("utf-8", "replace")
         try:
             return self._workers.scan(sources)
         except OracleError:  # a file that can't even be parsed within the limits is told by who imports it
@@ -95,6 +98,6 @@ class Bench:
         aligned = self.rows.get("3")
         if aligned is not None and aligned.status != "pass":
             raise NotRunError("check 3 did not pass: the tools and the oracle are not the same")
-        known = {tool.name for tool in self.pack.tools}
-        callable_cases = [case for case in self.pack.cases if case.tool in known]
-        return observe(self.oracle, callable_cases, self.context, jobs=self.jobs)
+        tools = {tool.name for tool in self.pack.tools}
+        known = [tuple(case for case in chain if case.tool in tools) for chain in chains(self.pack.cases)]
+        return observe(self.oracle, [chain for chain in known if chain], self.context, jobs=self.jobs)

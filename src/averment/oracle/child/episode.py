@@ -87,6 +87,7 @@ class Worker:
         self._most = most
         self._module = ModuleType("nothing")
         self._context: dict[str, Any] = {}
+        self._evidence: dict[str, Any] = {}
         self._turn = 0
         self._last_state = b""
         self._ops: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -98,6 +99,7 @@ class Worker:
             "call_tool": self._call,
             "get_state": lambda _: self._function("get_state")(),
             "inspect_assertions": self._inspect_assertions,
+            "evidence": self._take_evidence,
             "run_assertion": self._run_assertion,
             "scan": self._scan,
             "hang": _hang,
@@ -158,19 +160,23 @@ class Worker:
     def _inspect_assertions(self, step: dict[str, Any]) -> Any:
         return inspect_exports(self._module, step["source"])
 
+    def _take_evidence(self, step: dict[str, Any]) -> None:
+        """What the next assertions are about; each gets copies of its own."""
+        self._evidence = step
+
     def _run_assertion(self, step: dict[str, Any]) -> Any:
-        name = step["name"]
+        name, evidence = step["name"], self._evidence
         known = exports(self._module)
         if name not in known:
             raise _MissingError(f"there is no assertion `{name}`")
         verdict = run_assertion(
             known[name],
             name,
-            state=frozen(step["state"]),
-            trace=frozen(step["trace"]),
-            task=step["task"],
-            ctx=RunContext(self._context, step["turn_index"]),
-            unresolved=step.get("unresolved"),
+            state=frozen(evidence["state"]),
+            trace=frozen(evidence["trace"]),
+            task=evidence["task"],
+            ctx=RunContext(self._context, evidence["turn_index"]),
+            unresolved=evidence.get("unresolved"),
             file=self._path,
         )
         if verdict["detail"] is not None:

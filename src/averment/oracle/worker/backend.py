@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from averment.oracle.worker.deadline import Deadline
 from averment.oracle.worker.nursery import Nursery
 from averment.oracle.worker.process import WorkerProcess
 
-__all__ = ["AssertionRunner", "Attempt", "BackendOracle", "Workers"]
+__all__ = ["Asking", "Attempt", "BackendOracle", "Workers"]
 
 
 class Attempt(msgspec.Struct, frozen=True, order=True):
@@ -48,10 +48,10 @@ class Workers:
         self.enforced: set[str] | None = None
 
     @contextmanager
-    def running(self, module: str | None, condition: Condition) -> Iterator[_Asking]:
+    def running(self, module: str | None, condition: Condition) -> Iterator[Asking]:
         """A worker with a module of the pack loaded; it is ended in the end, whatever happened."""
         worker = self.nursery.worker(module, condition)
-        asking = _Asking(worker, self.options.episode_timeout_s)
+        asking = Asking(worker, self.options.episode_timeout_s)
         try:
             worker.loaded(self.options.import_timeout_s)
             yield asking
@@ -97,7 +97,7 @@ class Workers:
             )
 
 
-class _Asking:
+class Asking:
     """A worker under the deadline of its whole episode."""
 
     def __init__(self, worker: WorkerProcess, seconds: float) -> None:
@@ -105,6 +105,7 @@ class _Asking:
         self._deadline = Deadline(seconds)
 
     def ask(self, op: str, seconds: float, **fields: Any) -> dict[str, Any]:
+        """Take a step, as `WorkerProcess.ask` does, and end with the episode at the latest."""
         return self._worker.ask(op, min(seconds, self._deadline.remaining()), **fields)
 
 
@@ -136,7 +137,7 @@ class BackendOracle:
 
 
 class _BackendEpisode:
-    def __init__(self, asking: _Asking, context: Context, options: Options) -> None:
+    def __init__(self, asking: Asking, context: Context, options: Options) -> None:
         self._asking = asking
         self._options = options
         self._state: Any = None
@@ -159,47 +160,3 @@ class _BackendEpisode:
         if "same" not in answer:
             self._state = answer["ok"]
         return self._state
-
-
-class AssertionRunner:
-    """The `assertions.py` of a pack, in a worker without a backend.
-
-    Args:
-        workers: where workers come from.
-        module: the path of the assertions inside the pack.
-    """
-
-    def __init__(self, workers: Workers, module: str) -> None:
-        self._workers = workers
-        self._module = module
-
-    def inspect(self, source: str) -> dict[str, Any]:
-        """What `child.assertions.inspect_exports` says of the module, whose text is `source`."""
-        with self._workers.running(self._module, "plain") as asking:
-            seconds = self._workers.options.import_timeout_s
-            found: dict[str, Any] = asking.ask("inspect_assertions", seconds, source=source)["ok"]
-            return found
-
-    def run(
-        self,
-        names: Sequence[str],
-        *,
-        state: Any,
-        trace: Sequence[Mapping[str, Any]],
-        task: Mapping[str, Any],
-        context: Context,
-        turn_index: int = 0,
-        condition: Condition = "plain",
-    ) -> list[dict[str, Any]]:
-        """Run assertions in their order, each with copies of its own, and return their verdicts.
-
-        A verdict is `{"name", "status", "passed", "detail"}`.
-
-        Raises:
-            OracleError: the module can't be loaded, an assertion ended the worker or took too long.
-        """
-        with self._workers.running(self._module, condition) as asking:
-            seconds = self._workers.options.assertion_timeout_s
-            asking.ask("begin", seconds, context=msgspec.to_builtins(context))
-            given = {"state": state, "trace": trace, "task": task, "turn_index": turn_index}
-            return [asking.ask("run_assertion", seconds, name=name, **given)["ok"] for name in names]
