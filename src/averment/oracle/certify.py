@@ -9,9 +9,9 @@ The tier is derived from the rows and never read from anywhere. Check 7 is not a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
@@ -22,6 +22,7 @@ from averment.errors import PackError, Problem
 from averment.oracle.checks.base import Check, NotRunError
 from averment.oracle.checks.bench import Bench
 from averment.oracle.findings import Failure, Row
+from averment.oracle.held_out import seen_fixtures, seen_tree
 from averment.oracle.lint.rules import lint
 from averment.oracle.model.endpoint import Tls
 from averment.oracle.model.loading import load_pack
@@ -62,6 +63,12 @@ PARTS = {
     "cases": ("5", "6", "M1", "D1", "D2"),
 }
 """What `--only` runs: the checks about one file of the pack; the manifest has loading alone."""
+
+_READING = frozenset(("1", "2"))
+"""Checks that read the pack's files and run nothing."""
+
+_ASKING = frozenset(("3", *PARTS["cases"]))
+"""Checks that ask the oracle."""
 
 Tier = Literal["gold", "silver", "prototype"]
 
@@ -152,42 +159,62 @@ def certify(
         warnings += lint(pack)
     if not chosen:
         return Certification(pack=pack, options=options, rows=(), warnings=tuple(warnings), only=only)
-    fixtures = pack.root / pack.files["fixtures"] if "fixtures" in pack.files else None
-    with Nursery(pack.root, fixtures=None if fixtures is None else fixtures.read_text("utf-8")) as nursery:
-        workers = Workers(nursery, options)
-        with _oracle(pack, workers, options) as oracle:
-            metadata = _metadata(oracle)
-            bench = Bench(pack, options, oracle, workers, jobs=jobs)
-            enforced = _enforced(bench, chosen, require)
-            rows = _rows(bench, chosen, progress)
-            warnings += _looked_into(bench, chosen, only)
-            exported = _exported(bench, chosen)
+    try:
+        found = _examined(pack, options, chosen, jobs=jobs, require=require, progress=progress)
+    except OSError:  # a file of the pack has gone
+        _refuse_drift(pack)
+        raise
     _refuse_drift(pack)
+    warnings += found.warnings
+    return msgspec.structs.replace(found, warnings=tuple(dict.fromkeys(warnings)), only=only)
+
+
+def _examined(
+    pack: Pack,
+    options: Options,
+    chosen: Sequence[str],
+    *,
+    jobs: int,
+    require: str | None,
+    progress: Callable[[Check], object],
+) -> Certification:
+    """What the chosen checks find."""
+    fixtures = seen_fixtures(pack)
+    with (
+        seen_tree(pack) as root,
+        Nursery(root, fixtures=None if fixtures is None else json.dumps(fixtures)) as nursery,
+    ):
+        if "D1" in chosen and pack.endpoint is None:  # both conditions will be needed
+            nursery.start()
+        workers = Workers(nursery, options)
+        oracle = _oracle(pack, workers, fixtures or {})
+        metadata = None if _ASKING.isdisjoint(chosen) else _metadata(oracle)
+        bench = Bench(pack, options, oracle, workers, jobs=jobs)
+        enforced = _enforced(bench, chosen, require)
+        rows = _rows(bench, chosen, progress)
+        warnings = tuple(_looked_into(bench, chosen))
+        exported = _exported(bench, chosen)
     return Certification(
         pack=pack,
         options=options,
         rows=tuple(rows),
-        warnings=tuple(dict.fromkeys(warnings)),
+        warnings=warnings,
         isolation=enforced,
         attempts=tuple(sorted(workers.attempts)),
         endpoint_metadata=metadata,
         assertions=exported,
-        only=only,
     )
 
 
-@contextmanager
-def _oracle(pack: Pack, workers: Workers, options: Options) -> Iterator[Oracle]:
+def _oracle(pack: Pack, workers: Workers, fixtures: Mapping[str, Any]) -> Oracle:
     if pack.endpoint is None:
-        workers.nursery.start()
-        yield BackendOracle(workers, pack.files["backend"])
-        return
+        return BackendOracle(workers, pack.files["backend"])
     from averment.oracle.endpoint.client import EndpointOracle
 
     # The file names its bundle relative to itself; loading found where in the pack that is.
     tls = Tls(ca_bundle_path=pack.files.get("ca_bundle"))
     config = msgspec.structs.replace(pack.endpoint, tls=tls)
-    yield EndpointOracle(config, pack_root=pack.root, fixtures=pack.fixtures, options=options)
+    return EndpointOracle(config, pack_root=pack.root, fixtures=fixtures, options=workers.options)
 
 
 def _metadata(oracle: Oracle) -> Any:
@@ -205,7 +232,7 @@ def _metadata(oracle: Oracle) -> Any:
 
 def _enforced(bench: Bench, chosen: Sequence[str], require: str | None) -> Isolation | None:
     """What is enforced on workers here, asked of one that has no code of the pack."""
-    if {"1", "2"}.issuperset(chosen):  # these read the files
+    if _READING.issuperset(chosen):
         return None
     found = isolation(bench.workers.probe())
     if require is not None and not found.meets(require):
@@ -246,14 +273,14 @@ def _with_mend(each: Check, failure: Failure) -> Failure:
     return msgspec.structs.replace(failure, mend=each.reasons[failure.reason.partition(":")[0]].mend)
 
 
-def _looked_into(bench: Bench, chosen: Sequence[str], only: str | None) -> Iterator[Problem]:
+def _looked_into(bench: Bench, chosen: Sequence[str]) -> Iterator[Problem]:
     """Warnings about the pack's Python files."""
     from averment.oracle.checks.assertions_importable import unnamed_assertion_warnings
     from averment.oracle.lint.scanned import scan_warnings
 
     if "4" in chosen:
         yield from unnamed_assertion_warnings(bench)
-    if only is None:
+    if "I1" in chosen:  # everything is
         yield from scan_warnings(bench.inspection.scan)
 
 

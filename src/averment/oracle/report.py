@@ -28,8 +28,11 @@ def report(found: Certification) -> dict[str, Any]:
     numbered = [row for row in found.rows if row.id.isdigit()]
     extra = [row for row in found.rows if not row.id.isdigit()]
     oracle_kind = "endpoint" if pack.endpoint is not None else "backend"
-    options = msgspec.to_builtins(found.options)
-    gold = found.only is None and found.tier == "gold"
+    options = {
+        name: value
+        for name, value in msgspec.to_builtins(found.options).items()
+        if name not in ("output_dir", "warnings")  # these say where, not what with
+    }
     shown: dict[str, Any] = {
         "schema": "averment.oracle_validation_report.v1",
         "engine": {"name": "averment", "version": __version__},
@@ -61,7 +64,7 @@ def report(found: Certification) -> dict[str, Any]:
     }
     if found.only is not None:  # a part of a pack has no tier
         return {**shown, "only": found.only, "passed": found.passed}
-    return {**shown, "gold_eligible": gold, "tier": found.tier}
+    return {**shown, "gold_eligible": found.tier == "gold", "tier": found.tier}
 
 
 def refusal(problems: tuple[Problem, ...]) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from averment.oracle.catalog.schema import Schemas
 from averment.oracle.checks.base import Check
-from averment.oracle.checks.divergence import first_difference
 from averment.oracle.checks.observations import Step
 from averment.oracle.checks.places import case_failure, raised, tool_failure
 from averment.oracle.findings import Failure, Reason
@@ -84,8 +83,8 @@ def _judge(bench: Bench, step: Step) -> Iterator[Failure]:
         yield raised(pack, step.case, step.error)
     if not step.answered:  # blocked by another, which check 5 tells
         return
-    if step.changed:
-        path = first_difference(step.before, step.after)
+    path = step.changed_at
+    if path is not None:
         message = f"was called without confirmation and has changed the state at {path}"
         yield case_failure(pack, step.case, "confirm_false_mutated_state", message, state_path=path)
     status = step.result.get(confirmation.status_field, ABSENT) if isinstance(step.result, dict) else ABSENT

@@ -5,6 +5,9 @@ hash seed, time zone, locale, working folder, wall clock and the source of rando
 the world is caught whenever what it reads shows, not only when it happens to change between two runs. Results and
 states are compared in canonical form; a difference is told once for each chain, at the first path where it shows, with
 what the pack's code was seen reading.
+
+The world of an endpoint is the service's own, and the same in both runs: of such a pack only what changes between two
+sessions is caught.
 """
 
 from __future__ import annotations
@@ -79,7 +82,7 @@ def _compare(bench: Bench, chain: Chain) -> Iterator[Failure]:
                 bench.pack,
                 plain.case,
                 "nondeterministic",
-                f"the {what} of `{plain.case.tool}` is another at {path} when the calls are repeated",
+                f"the {what} of `{plain.case.tool}` differs at {path} when the calls are repeated",
                 what=what,
                 differs_at=path,
                 suspects=suspects(bench),
@@ -101,17 +104,21 @@ def _difference(plain: Step, shifted: Step) -> tuple[str, str] | None:
 
 
 def suspects(bench: Bench) -> list[str]:
-    """What reads the world, as it was seen running or stands in the text: `backend.py:12: datetime.now`."""
+    """What reads the world, as it was seen running or stands in the text: `backend.py:12: datetime.now`.
+
+    The file of assertions has no part in what the oracle answers, and is left out.
+    """
+    innocent = bench.pack.files["assertions"]
     seen = {
         (attempt.file, attempt.line): attempt.what
         for attempt in sorted(bench.workers.attempts, reverse=True)
-        if attempt.kind in _SUSPICIOUS
+        if attempt.kind in _SUSPICIOUS and attempt.file != innocent
     }
     read = {
         (file, finding["line"]): finding["name"]
         for file, findings in bench.inspection.scan.items()
         for finding in findings
-        if finding["code"] in _SUSPICIOUS_TEXT
+        if finding["code"] in _SUSPICIOUS_TEXT and file != innocent
     }
     return [f"{file}:{line}: {what}" for (file, line), what in sorted({**read, **seen}.items())]
 

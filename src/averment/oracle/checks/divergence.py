@@ -2,40 +2,46 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from averment.errors import path_text
-from averment.oracle.catalog.canonical import equal
+from averment.oracle.catalog.canonical import equal, key
+from averment.text.jsonvalue import ABSENT
 
 __all__ = ["first_difference"]
 
 
 def first_difference(a: object, b: object) -> str | None:
-    """The path of the first value that is not the same in both, in the order of the keys; None where all are.
+    """The path of the first value that is not the same in both, keys in their order; None where all are.
 
     A list that is longer in one differs at its first item that the other has not; a mapping at its first key of that
-    kind.
+    kind. Values are the same as in `catalog.canonical`: `1` and `1.0` differ.
     """
-    path: list[str | int] = []
-    while not equal(a, b):
-        if isinstance(a, dict) and isinstance(b, dict):
-            step: str | int = next(key for key in sorted({*a, *b}) if not _same(a, b, key))
-            path.append(step)
-            if step not in a or step not in b:
-                break
-            a, b = a[step], b[step]
-        elif isinstance(a, list) and isinstance(b, list):
-            pairs = zip(a, b, strict=False)
-            shorter = min(len(a), len(b))
-            index = next((at for at, (x, y) in enumerate(pairs) if not equal(x, y)), shorter)
-            path.append(index)
-            if index == shorter:
-                break
-            a, b = a[index], b[index]
-        else:
-            break
-    else:
+    whole = key(a)
+    if whole is not None and whole == key(b):
         return None
-    return path_text(path)
+    pending: list[tuple[tuple[Any, ...], object, object]] = [((), a, b)]
+    while pending:
+        place, a, b = pending.pop()
+        if isinstance(a, dict) and isinstance(b, dict):
+            names = sorted({*a, *b}, reverse=True)
+            pending += [((place, name), a.get(name, ABSENT), b.get(name, ABSENT)) for name in names]
+        elif isinstance(a, list) and isinstance(b, list):
+            longer = max(len(a), len(b))
+            pending += [((place, at), _item(a, at), _item(b, at)) for at in reversed(range(longer))]
+        elif not equal(a, b):
+            return path_text(_steps(place))
+    return None
 
 
-def _same(a: dict[str, object], b: dict[str, object], key: str) -> bool:
-    return key in a and key in b and equal(a[key], b[key])
+def _item(items: list[Any], index: int) -> object:
+    return items[index] if index < len(items) else ABSENT
+
+
+def _steps(place: tuple[Any, ...]) -> list[str | int]:
+    """The path of a place, which is its parent's place and its own name: so nothing is copied on the way down."""
+    steps: list[str | int] = []
+    while place:
+        place, step = place
+        steps.append(step)
+    return steps[::-1]

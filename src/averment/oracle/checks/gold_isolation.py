@@ -1,8 +1,11 @@
 """Check I1: the pack's code ran in processes of its own, and tried nothing outside them.
 
-Workers are processes always. What a pack's code tried on the network, on other processes and on files that are not its
-own was refused, and is told here: a pack that is gold on one machine because something there answered is not gold.
-That it read the clock, or randomness, or the environment is no failure by itself; check D1 tells whether it shows.
+What a pack's code tried on the network, on other processes and on files that are not its own was refused, and is told
+here: a pack that is gold on one machine because something there answered is not gold. That it read the clock, or
+randomness, or the environment is no failure by itself; check D1 tells whether it shows.
+
+The contract's own reason, `process_worker_required_for_gold`, can't be earned and is not among these: workers are
+processes always, and the run option `worker: thread` is refused before anything runs (`unsupported_worker`).
 """
 
 from __future__ import annotations
@@ -19,9 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["CHECK"]
 
 REASONS = {
-    "process_worker_required_for_gold": Reason(
-        "The pack's code did not run in processes of its own.", "Certify with workers that are processes."
-    ),
     "network_attempted": Reason(
         "The pack's code tried to reach the network.", "Put what it needs into the fixtures."
     ),

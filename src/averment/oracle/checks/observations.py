@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from averment.oracle.catalog.canonical import key
+from averment.oracle.checks.divergence import first_difference
 from averment.oracle.model.cases import Case
 from averment.oracle.model.manifest import Confirmation
 from averment.oracle.oracles import Condition, Context, Episode, Oracle, OracleError
@@ -48,7 +48,14 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def changed(self) -> bool:
         """Whether the call changed the state."""
-        return self.answered and self.before is not self.after and key(self.before) != key(self.after)
+        return self.changed_at is not None
+
+    @property
+    def changed_at(self) -> str | None:
+        """Where the call changed the state, first; None where it did not."""
+        if not self.answered or self.before is self.after:
+            return None
+        return first_difference(self.before, self.after)
 
 
 class Chain(msgspec.Struct, frozen=True):
@@ -80,16 +87,17 @@ def chains(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
     return [tuple(chain) for chain in found]
 
 
-def observe(oracle: Oracle, cases: Sequence[Case], context: Context, *, jobs: int) -> Observations:
-    """Run every chain in both conditions, `jobs` episodes at a time; the order of the outcome is that of the file.
+def observe(
+    oracle: Oracle, known: Sequence[tuple[Case, ...]], context: Context, *, jobs: int
+) -> Observations:
+    """Run every chain in both conditions, `jobs` episodes at a time; the order of the outcome is theirs.
 
     Args:
         oracle: what answers.
-        cases: probes of tools that exist.
+        known: chains of probes, each of tools that exist.
         context: what `ctx` says; each chain's task id is that of its first probe.
         jobs: how many episodes may run side by side.
     """
-    known = chains(cases)
     conditions: tuple[Condition, Condition] = ("plain", "shifted")
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         pending = [
@@ -116,7 +124,8 @@ def _run(oracle: Oracle, cases: Sequence[Case], context: Context, condition: Con
                 steps.append(step)
                 before = step.after
     except OracleError as error:
-        steps.append(Step(case=cases[len(steps)], error=error))
+        last = min(len(steps), len(cases) - 1)  # one that fails to end is the last probe's
+        steps[last:] = [Step(case=cases[last], error=error)]
     culprit = steps[-1].case.id
     return (*steps, *(Step(case=case, blocked_by=culprit) for case in cases[len(steps) :]))
 

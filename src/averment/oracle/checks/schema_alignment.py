@@ -16,6 +16,7 @@ from averment.oracle.catalog.definitions import definition_failures
 from averment.oracle.checks.base import Check
 from averment.oracle.checks.places import oracle_failure, placed, tool_failure
 from averment.oracle.findings import Failure, Reason
+from averment.oracle.model.pack import Pack
 from averment.oracle.oracles import OracleError
 from averment.text.jsonvalue import show
 
@@ -26,6 +27,10 @@ __all__ = ["CHECK"]
 
 REASONS = {
     **SCHEMA_REASONS,
+    "backend_import_failed": Reason(
+        "The backend can't be imported.",
+        "Mend what the traceback shows; an import must need nothing but the pack and the standard library.",
+    ),
     "missing_backend_symbol": Reason(
         "`backend.py` has no such function.", "Define it: `list_tools`, `reset`, `call_tool` and `get_state`."
     ),
@@ -67,7 +72,7 @@ def run(bench: Bench) -> Iterator[Failure]:
         try:
             symbols = bench.inspection.symbols
         except OracleError as error:
-            yield oracle_failure("list_tools_failed", error)
+            yield _unanswered(bench, "backend_import_failed", error)
             return
         failures = list(_symbols(bench, symbols))
         yield from failures
@@ -103,11 +108,11 @@ def _names(bench: Bench) -> Iterator[Failure]:
         with bench.oracle.episode(bench.context) as episode:
             listed = episode.list_tools()
     except OracleError as error:
-        yield oracle_failure("list_tools_failed", error)
+        yield _unanswered(bench, "list_tools_failed", error)
         return
     if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
         message = f"`list_tools` gave {show(listed)}, and must give a list of names"
-        yield Failure(reason="list_tools_failed", message=message, file=pack.files.get("backend"), facts={})
+        yield Failure(reason="list_tools_failed", message=message, file=_oracle_file(pack))
         return
     declared = [tool.name for tool in pack.tools]
     for tool in pack.tools:
@@ -121,9 +126,17 @@ def _names(bench: Bench) -> Iterator[Failure]:
             yield Failure(
                 reason="implementation_without_schema",
                 message=f"{message}; did you mean `{close}`?" if close else message,
-                file=pack.files.get("backend") or pack.files.get("endpoint"),
+                file=_oracle_file(pack),
                 facts={"tool": name},
             )
+
+
+def _oracle_file(pack: Pack) -> str:
+    return pack.files["backend" if pack.endpoint is None else "endpoint"]
+
+
+def _unanswered(bench: Bench, reason: str, error: OracleError) -> Failure:
+    return oracle_failure(reason, error, Failure(reason="", message="", file=_oracle_file(bench.pack)))
 
 
 CHECK = Check(id="3", name="backend_schema_alignment", reasons=REASONS, run=run)

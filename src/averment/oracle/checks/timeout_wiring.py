@@ -53,7 +53,8 @@ def run(bench: Bench) -> Iterator[Failure]:
         )
         return
     if budget.remaining() <= 0:
-        message = f"a call with a deadline of {_DEADLINE_S} s was ended after more than {_GRACE_S} s"
+        most = bench.options.import_timeout_s + _GRACE_S
+        message = f"a call with a deadline of {_DEADLINE_S:g} s was not ended within {most:g} s"
         yield Failure(reason="timeout_overran_its_budget", message=message, facts={})
 
 

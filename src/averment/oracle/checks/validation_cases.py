@@ -12,15 +12,19 @@ Equality is canonical: `1`, `1.0` and `"1"` are three values.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from averment.errors import nearest
 from averment.oracle.catalog.arguments import argument_failures
 from averment.oracle.catalog.canonical import equal
 from averment.oracle.checks.base import Check
+from averment.oracle.checks.held_out_arguments import held_out_arguments
 from averment.oracle.checks.observations import Step, outcome
 from averment.oracle.checks.places import case_failure, raised, tool_failure
 from averment.oracle.findings import Failure, Reason
+from averment.oracle.model.pack import Pack
 from averment.text.jsonvalue import ABSENT, show
 
 if TYPE_CHECKING:
@@ -80,9 +84,9 @@ def run(bench: Bench) -> Iterator[Failure]:
             reason="validation_cases_empty",
             message="there are no probes",
             file=pack.files["validation_cases"],
-            facts={},
         )
-    if pack.cases and not pack.cases[0].reset_before:
+        return  # that no tool is covered goes without saying
+    if not pack.cases[0].reset_before:
         first = pack.cases[0]
         message = "the first probe has none before it to go on from"
         yield case_failure(pack, first, "reset_before_false_without_predecessor", message, "reset_before")
@@ -124,7 +128,9 @@ def _judge(bench: Bench, step: Step, covered: set[str]) -> Iterator[Failure]:
         yield from _judge_success(bench, step, covered)
     if observed != "success" or case.coverage == "negative":
         covered.add("negative")
-    yield from _judge_expected(bench, step, observed)
+    reserved = held_out_arguments(pack, case, step.result)
+    for failure in _judge_expected(bench, step, observed):
+        yield _with_reserved(pack, failure, reserved) if reserved else failure
 
 
 def _judge_success(bench: Bench, step: Step, covered: set[str]) -> Iterator[Failure]:
@@ -176,15 +182,19 @@ def _judge_expected(bench: Bench, step: Step, observed: str) -> Iterator[Failure
             message = f"expected `{name}` to be {show(value)}, found {show(found)}"
             yield case_failure(pack, case, "result_field_mismatch", message, "expect", name, field=name)
     if expect.get("state_unchanged") and step.changed:
-        path = _first_change(step)
+        path = step.changed_at
         message = f"the state has changed at {path}"
         yield case_failure(pack, case, "state_changed", message, "expect", "state_unchanged", state_path=path)
 
 
-def _first_change(step: Step) -> str:
-    from averment.oracle.checks.divergence import first_difference
-
-    return first_difference(step.before, step.after) or "$"
+def _with_reserved(pack: Pack, failure: Failure, reserved: list[dict[str, Any]]) -> Failure:
+    """The failure, with the reserved rows that its probe names, and that they are not there to be found."""
+    facts = {**failure.facts, "held_out_fixture_arguments": reserved}
+    if pack.held_out is None or pack.held_out.policy.fixtures_in_backend_state:
+        return msgspec.structs.replace(failure, facts=facts)
+    first = reserved[0]
+    mend = f"`{first['argument']}` names a reserved row of `{first['collection']}`, which the oracle is not given: probe another."
+    return msgspec.structs.replace(failure, facts=facts, mend=mend)
 
 
 CHECK = Check(id="5", name="declared_validation_cases", reasons=REASONS, run=run)
