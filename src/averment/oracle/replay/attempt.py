@@ -1,0 +1,109 @@
+"""One attempt at a task: an episode in which its calls are made, then its assertions over what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from averment.oracle.oracles import Condition, Context, Episode, Oracle
+from averment.oracle.worker.assertions import AssertionRunner
+
+__all__ = ["Attempt", "Call", "Play", "Script", "attempt", "playing", "traced"]
+
+
+class Call(msgspec.Struct, frozen=True):
+    """One call of a tool: `turn_index` is the assistant's turn that issues it, from 0."""
+
+    tool: str
+    arguments: dict[str, Any]
+    turn_index: int = 0
+
+
+Play = Callable[[Episode], tuple[Sequence[Call], Sequence[Any]]]
+"""Makes the calls of a task in an episode; gives them with their results."""
+
+
+class Script(msgspec.Struct, frozen=True, kw_only=True):
+    """What a task's attempts have in common.
+
+    Attributes:
+        play: makes its calls.
+        assertions: the names of its success assertions, in order.
+        task: what assertions are given as `task`.
+        context: what `ctx` says, the same in every attempt.
+    """
+
+    play: Play
+    assertions: Sequence[str]
+    task: Mapping[str, Any]
+    context: Context
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of one attempt.
+
+    Attributes:
+        calls: as they were made.
+        results: one for each call.
+        before: the state after the reset.
+        state: the state after the last call.
+        verdicts: one for each assertion, `{"name", "status", "passed", "detail", "line"}`.
+    """
+
+    calls: tuple[Call, ...]
+    results: tuple[Any, ...]
+    before: Any
+    state: Any
+    verdicts: tuple[dict[str, Any], ...]
+
+
+def playing(calls: Sequence[Call]) -> Play:
+    """Makes these calls, whatever comes of them."""
+
+    def play(episode: Episode) -> tuple[Sequence[Call], Sequence[Any]]:
+        results = [episode.call(call.tool, call.arguments, turn_index=call.turn_index) for call in calls]
+        return calls, results
+
+    return play
+
+
+def traced(calls: Sequence[Call], results: Sequence[Any]) -> list[dict[str, Any]]:
+    """The trace as assertions get it (contract, 2.1)."""
+    return [
+        {
+            "tool": call.tool,
+            "arguments": call.arguments,
+            "result": result,
+            "turn_index": call.turn_index,
+        }
+        for call, result in zip(calls, results, strict=True)
+    ]
+
+
+def attempt(oracle: Oracle, runner: AssertionRunner, script: Script, condition: Condition) -> Attempt:
+    """Make one attempt: the calls in an episode of their own, the assertions in a worker of theirs.
+
+    Raises:
+        OracleError: the oracle or an assertion gave no answer.
+    """
+    with oracle.episode(script.context, condition) as episode:
+        episode.reset()
+        before = episode.state()
+        calls, results = script.play(episode)
+        state = episode.state() if calls else before
+    verdicts: list[dict[str, Any]] = []
+    if script.assertions:
+        verdicts = runner.run(
+            script.assertions,
+            state=state,
+            trace=traced(calls, results),
+            task=script.task,
+            context=script.context,
+            turn_index=calls[-1].turn_index if calls else 0,
+            condition=condition,
+        )
+    return Attempt(
+        calls=tuple(calls), results=tuple(results), before=before, state=state, verdicts=tuple(verdicts)
+    )
