@@ -30,6 +30,9 @@ _MAX_ITEMS: Final = 100
 _MAX_VALUES: Final = 2_000
 """How many values are made for one call: parts that are shared could make it exponentially many."""
 
+_MAX_DEPTH: Final = 30
+"""How deep values stand in each other."""
+
 
 class Sample:
     """Arguments of a call.
@@ -67,10 +70,19 @@ class _Samples:
     def __init__(self, parameters: Schema) -> None:
         self._schemas = Schemas(parameters)
         self._left = _MAX_VALUES
+        self._depth = 0
         self._kept: list[Schema] = []  # `Schemas` knows schemas by their ids, so each must live as long
 
     def value(self, schemas: tuple[Schema, ...]) -> Any:
         """The first candidate that satisfies all of the schemas; the last one where none does."""
+        if self._depth == _MAX_DEPTH:
+            return None
+        self._depth += 1
+        found = self._found(schemas)
+        self._depth -= 1
+        return found
+
+    def _found(self, schemas: tuple[Schema, ...]) -> Any:
         applied = tuple(self._schemas.conjuncts(*schemas).outer_first)
         whole = schemas[0] if len(schemas) == 1 else {"allOf": list(schemas)}
         self._kept.append(whole)

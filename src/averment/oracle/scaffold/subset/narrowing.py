@@ -16,7 +16,7 @@ from averment.oracle.catalog.arguments import value_failures
 from averment.oracle.catalog.schema import TYPES, Schemas, declared_types
 from averment.oracle.scaffold.subset.changes import Change, Effect, Path
 from averment.oracle.scaffold.subset.shared import Shared, every_schema, place_of, value_at
-from averment.oracle.scaffold.subset.unions import is_null, joined, merged, says_nothing
+from averment.oracle.scaffold.subset.unions import BOUNDS, are_disjoint, is_null, joined, merged, says_nothing
 from averment.text.jsonvalue import is_number, show
 from averment.text.patterns import PatternError, compile_pattern
 from averment.text.source import Source
@@ -32,6 +32,7 @@ _ANNOTATIONS: Final[dict[str, type]] = {
     "writeOnly": bool,
     "examples": list,
 }
+_MAX_HOPS: Final = 20
 _NOTES: Final = frozenset(
     {
         "$schema",
@@ -47,7 +48,6 @@ _NOTES: Final = frozenset(
     }
     | {"contentEncoding", "contentMediaType", "contentSchema"}
 )
-_BOUNDS: Final = (("minLength", "maxLength"), ("minItems", "maxItems"), ("minimum", "maximum"))
 _KNOWN: Final = frozenset(
     {
         *_ANNOTATIONS,
@@ -63,7 +63,7 @@ _KNOWN: Final = frozenset(
         "const",
     }
     | {"default", "properties", "required", "additionalProperties", "items", "pattern"}
-    | {"exclusiveMinimum", "exclusiveMaximum", *(name for pair in _BOUNDS for name in pair)}
+    | {"exclusiveMinimum", "exclusiveMaximum", *(name for pair in BOUNDS for name in pair)}
 )
 
 
@@ -151,26 +151,30 @@ class Narrowing:
 
     def _without_unions(self, node: Mapping[str, Any], path: Path) -> tuple[dict[str, Any], bool]:
         """The schema without `anyOf` and `oneOf`, and whether null is allowed besides."""
-        given, null = dict(node), False
-        for keyword in ("anyOf", "oneOf"):
-            if keyword not in given:
-                continue
-            union, place = given.pop(keyword), (*path, keyword)
-            if not isinstance(union, list) or not union or not all(isinstance(b, dict | bool) for b in union):
-                self._note("wider", f"`{keyword}` is no list of schemas and was left out", place)
-                continue
-            shapes = [shape for shape in union if shape is not False and not is_null(shape)]
-            has_null = any(is_null(shape) for shape in union)
-            if any(says_nothing(shape) for shape in shapes):
-                self._note("same" if keyword == "anyOf" else "wider", f"`{keyword}` allows anything", place)
-                continue
-            one = self._one_of(shapes, keyword, place)
-            inner, null_inside = self._without_unions(one, place)
-            admits = not ({"type", "enum", "const"} & given.keys()) or _admits_null(given)
-            null = null or ((has_null or null_inside) and bool(shapes) and admits)
-            joint = merged(given, inner)
-            given = joint if joint is not None else {**given, "allOf": [*_list(given.get("allOf")), inner]}
-        return given, null
+        given = dict(node)
+        if "anyOf" in given and "oneOf" in given:
+            given["allOf"] = [*_list(given.get("allOf")), {"oneOf": given.pop("oneOf")}]
+        keyword = "anyOf" if "anyOf" in given else "oneOf"
+        if keyword not in given:
+            return given, False
+        union, place = given.pop(keyword), (*path, keyword)
+        if not isinstance(union, list) or not union or not all(isinstance(b, dict | bool) for b in union):
+            self._note("wider", f"`{keyword}` is no list of schemas and was left out", place)
+            return given, False
+        if keyword == "oneOf" and not are_disjoint([self._followed(shape) for shape in union]):
+            self._note("wider", "`oneOf` no longer refuses what several of its shapes allow", place)
+        shapes = [shape for shape in union if shape is not False and not is_null(shape)]
+        if any(says_nothing(shape) for shape in shapes):
+            self._note("same", f"`{keyword}` of anything was left out", place)
+            return given, False
+        inner, null = self._without_unions(self._one_of(shapes, keyword, place), place)
+        null = null or (bool(shapes) and any(is_null(shape) for shape in union))
+        if null and {"$ref", "allOf"} & given.keys():
+            self._note("narrower", "null is no longer allowed beside a `$ref` or an `allOf`", place)
+            null = False
+        null = null and _admits_null(given)
+        joint = merged(given, inner)
+        return joint if joint is not None else {**given, "allOf": [*_list(given.get("allOf")), inner]}, null
 
     def _one_of(self, shapes: list[dict[str, Any]], keyword: str, place: Path) -> dict[str, Any]:
         """One shape for the shapes of a union that aren't null."""
@@ -185,6 +189,17 @@ class Narrowing:
             return one
         self._note("narrower", f"`{keyword}` of {len(shapes)} shapes became the first of them", place)
         return shapes[0]
+
+    def _followed(self, shape: object) -> object:
+        """What a shape that is nothing but a reference leads to, or itself."""
+        for _ in range(_MAX_HOPS):
+            if not isinstance(shape, dict) or not isinstance(shape.get("$ref"), str):
+                break
+            place = place_of(shape["$ref"], self._document)
+            if place is None:
+                break
+            shape = value_at(place, self._document)
+        return shape
 
     def _types(self, given: Mapping[str, Any], schema: dict[str, Any], path: Path) -> None:
         if "type" not in given:
@@ -243,7 +258,7 @@ class Narrowing:
             schema["default"] = given["default"]
 
     def _bounds(self, given: Mapping[str, Any], schema: dict[str, Any], path: Path) -> None:
-        for pair in _BOUNDS:
+        for pair in BOUNDS:
             for keyword in pair:
                 if keyword not in given:
                     continue
@@ -259,7 +274,7 @@ class Narrowing:
                     self._note("wider", f"a `{keyword}` that makes no sense was left out", (*path, keyword))
         self._exclusive(given, schema, path, "minimum")
         self._exclusive(given, schema, path, "maximum")
-        for low, high in _BOUNDS:
+        for low, high in BOUNDS:
             if low in schema and high in schema and schema[low] > schema[high]:
                 self._note("wider", f"`{low}` above `{high}`: both were left out", (*path, low))
                 del schema[low], schema[high]
@@ -313,7 +328,8 @@ class Narrowing:
                 if name not in properties:
                     schema.setdefault("properties", properties)[name] = {}
                     about = "a required property was declared that was only required"
-                    self._note("same", about, (*path, "required"))
+                    is_closed = given.get("additionalProperties") is False
+                    self._note("wider" if is_closed else "same", about, (*path, "required"))
             schema["required"] = list(dict.fromkeys(required))
         if "additionalProperties" in given:
             further = given["additionalProperties"]

@@ -28,6 +28,10 @@ def as_object(schema: Mapping[str, Any], shared: Shared) -> dict[str, Any] | Non
     types = declared_types(whole)
     if types is not None and "object" not in types:
         return None
+    if "enum" in whole:
+        whole["enum"] = [value for value in whole["enum"] if isinstance(value, dict)]
+    if not isinstance(whole.get("const", {}), dict) or whole.get("enum") == []:
+        return None
     return {"type": "object", **{key: value for key, value in whole.items() if key != "type"}} | {
         "properties": whole.get("properties", {})
     }

@@ -25,6 +25,7 @@ class Shared:
         self.definitions: dict[str, dict[str, Any]] = {}
         self._names: dict[tuple[Path, bool], str] = {}
         self._taken: set[str] = set()
+        self._numbers: dict[str, int] = {}
         self._referring: list[tuple[dict[str, Any], Path]] = []
 
     def name(self, place: Path, *, null: bool) -> tuple[str, bool]:
@@ -39,9 +40,10 @@ class Shared:
             return known, False
         last = next((str(step) for step in reversed(place) if isinstance(step, str)), "") or "schema"
         stem = re.sub(r"[^A-Za-z0-9_.-]+", "_", last)[:_MAX_NAME] + ("_or_null" if null else "")
-        name, number = stem, 2
+        name = stem
         while name in self._taken:
-            name, number = f"{stem}_{number}", number + 1
+            self._numbers[stem] = self._numbers.get(stem, 1) + 1
+            name = f"{stem}_{self._numbers[stem]}"
         self._taken.add(name)
         self._names[place, null] = name
         return name, True

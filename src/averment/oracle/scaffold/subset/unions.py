@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from averment.oracle.catalog import canonical
 from averment.oracle.catalog.schema import declared_types
+from averment.text.jsonvalue import is_number
 
-__all__ = ["ANNOTATIONS", "is_null", "joined", "merged", "says_nothing"]
+__all__ = ["ANNOTATIONS", "BOUNDS", "are_disjoint", "is_null", "joined", "merged", "says_nothing"]
 
 ANNOTATIONS: Final = frozenset(
     {
@@ -28,6 +29,12 @@ ANNOTATIONS: Final = frozenset(
     }
 )
 """Keywords that allow and refuse nothing."""
+
+BOUNDS: Final = (("minLength", "maxLength"), ("minItems", "maxItems"), ("minimum", "maximum"))
+"""Keywords of lower and upper bounds."""
+
+_MAX_COMPARED: Final = 200
+"""Shapes that are compared with each other; of more nothing is certain."""
 
 _OF_TYPE: Final[dict[str, tuple[str, ...]]] = {
     "string": ("minLength", "maxLength", "pattern", "format"),
@@ -54,6 +61,13 @@ def says_nothing(shape: object) -> bool:
     return shape is True or (isinstance(shape, dict) and ANNOTATIONS.issuperset(shape))
 
 
+def are_disjoint(shapes: Sequence[object]) -> bool:
+    """Whether it is certain that no value is allowed by two of the shapes."""
+    return len(shapes) <= _MAX_COMPARED and all(
+        _excludes(one, other) for index, one in enumerate(shapes) for other in shapes[:index]
+    )
+
+
 def joined(shapes: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """One shape for exactly the values that at least one of the shapes allows; None where there is none."""
     return _enumeration(shapes) or _of_types(shapes)
@@ -75,12 +89,52 @@ def merged(outer: Mapping[str, Any], inner: Mapping[str, Any]) -> dict[str, Any]
             result[key] = {**result[key], **value}
         else:
             return None
+    for low, high in BOUNDS:
+        if is_number(result.get(low)) and is_number(result.get(high)) and result[low] > result[high]:
+            return None
     # A closed object refuses what it doesn't declare itself, so what it declares must not change.
     for part in (outer, inner):
         is_closed = part.get("additionalProperties", True) is not True
         if is_closed and result.get("properties") != part.get("properties"):
             return None
     return result
+
+
+def _excludes(one: object, other: object) -> bool:
+    """Whether it is certain that no value is allowed by both: by their types, their values, or a property of theirs."""
+    if not isinstance(one, dict) or not isinstance(other, dict):
+        return one is False or other is False
+    types, other_types = _all_types(one), _all_types(other)
+    if types is not None and other_types is not None and not types & other_types:
+        return True
+    values, other_values = _values(one), _values(other)
+    if values is not None and other_values is not None and not values & other_values:
+        return True
+    if types != {"object"} or other_types != {"object"}:
+        return False
+    # What OpenAPI calls a discriminator: both ask for it, and for another value.
+    shared = set(_required(one)) & set(_required(other))
+    return any(_excludes(one["properties"][name], other["properties"][name]) for name in shared)
+
+
+def _all_types(shape: Mapping[str, Any]) -> set[str] | None:
+    types = declared_types(shape)
+    return None if not types else {*types, *(("integer",) if "number" in types else ())}
+
+
+def _values(shape: Mapping[str, Any]) -> set[bytes | None] | None:
+    if "const" in shape:
+        return {canonical.key(shape["const"])}
+    listed = shape.get("enum")
+    return set(map(canonical.key, listed)) if isinstance(listed, list) else None
+
+
+def _required(shape: Mapping[str, Any]) -> list[str]:
+    """The declared properties that must be there."""
+    required, properties = shape.get("required"), shape.get("properties")
+    if not isinstance(required, list) or not isinstance(properties, dict):
+        return []
+    return [name for name in required if isinstance(name, str) and name in properties]
 
 
 def _enumeration(shapes: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
@@ -105,10 +159,8 @@ def _of_types(shapes: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
         own = declared_types(shape)
         known = {key for name in own or () for key in _OF_TYPE[name]}
         said = shape.keys() - ANNOTATIONS - {"type"}
-        overlap = (
-            {"number"} if own and "integer" in own else {"integer"} if own and "number" in own else set()
-        )
-        if not own or not said <= known or (set(own) | overlap) & set(types) or said & result.keys():
+        overlap = (_all_types(shape) or set()) & (_all_types({"type": types}) or set())
+        if not own or not said <= known or overlap or said & result.keys():
             return None
         types += own
         result |= {key: shape[key] for key in shape if key in said}
