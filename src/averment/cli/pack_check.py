@@ -53,27 +53,30 @@ def configure(parser: Parser) -> None:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1, found `{text[:60]}`")
+    return int(text)
 
 
 def execute(args: argparse.Namespace) -> int:
     """Certifies, writes the report, prints."""
     from averment.cli.outputs import say, wants_color
     from averment.oracle.certify import certify
-    from averment.oracle.report import refusal, report
+    from averment.oracle.model.options import Options, load_options
+    from averment.oracle.report import report
     from averment.report.packs import render_certification
     from averment.text.jsontext import pretty
+    from averment.text.shown import printable
 
-    output = _output(args)
-    options = None
     try:
-        if args.config is not None:
-            from averment.oracle.model.options import load_options
-
-            options = load_options(args.config)
+        options = Options() if args.config is None else load_options(args.config, strict=args.strict)
+    except PackError as error:
+        _refuse(args, _output(args), error)
+        raise
+    if options.warnings:
+        say("".join(f"{warning.render()}\n" for warning in options.warnings), err=True)
+    output = _output(args, options.output_dir)
+    try:
         found = certify(
             args.pack,
             options,
@@ -84,10 +87,7 @@ def execute(args: argparse.Namespace) -> int:
             progress=_progress,
         )
     except PackError as error:
-        shown = pretty(refusal(error.problems))
-        _write(output, shown)
-        if args.format == "json":
-            say(shown)
+        _refuse(args, output, error)
         raise
     finally:
         _progress(None)
@@ -96,17 +96,31 @@ def execute(args: argparse.Namespace) -> int:
     if args.format == "json":
         say(shown)
     else:
-        where = f"report: {output}\n" if output else ""
+        where = f"report: {printable(output, 1000)}\n" if output else ""
         say(render_certification(found, color=wants_color()) + where)
     return ExitCode.YES if found.passed else ExitCode.NO
 
 
-def _output(args: argparse.Namespace) -> str | None:
+def _refuse(args: argparse.Namespace, output: str | None, error: PackError) -> None:
+    """The report of what could not be checked."""
+    from averment.cli.outputs import say
+    from averment.oracle.report import refusal
+    from averment.text.jsontext import pretty
+
+    shown = pretty(refusal(error.problems))
+    _write(output, shown)
+    if args.format == "json":
+        say(shown)
+
+
+def _output(args: argparse.Namespace, configured: str | None = None) -> str | None:
     """The report's path; None where none is written. The folder is made before any work is done."""
     folder = args.output_dir
+    if folder is None and args.only is None:
+        folder = configured
     if folder is None:
-        if args.only is not None or not os.path.isdir(args.pack):
-            return None
+        if args.only is not None or not os.path.lexists(os.path.join(args.pack, "manifest.yaml")):
+            return None  # what is no pack leaves no folder behind
         folder = os.path.join(".averment", os.path.basename(os.path.realpath(args.pack)))
     try:
         os.makedirs(folder, exist_ok=True)

@@ -16,10 +16,16 @@ from averment.oracle.certify import CHECKS_ABSENT, Certification
 from averment.oracle.findings import Failure, Row
 from averment.text.jsontext import digest
 
-__all__ = ["LOGIC_VERSION", "refusal", "report"]
+__all__ = ["LOGIC_VERSION", "OPTIONS_LEFT_OUT", "SCHEMA", "refusal", "report"]
+
+SCHEMA = "averment.oracle_validation_report.v1"
+"""What a report says that it is; `averment schema pack-report` is its schema."""
 
 LOGIC_VERSION = 1
 """Raised when checks come to judge differently: reports of two versions are then told apart by their digests."""
+
+OPTIONS_LEFT_OUT = ("output_dir", "warnings")
+"""Options that say where a report goes, and not what it is made with."""
 
 
 def report(found: Certification) -> dict[str, Any]:
@@ -31,10 +37,10 @@ def report(found: Certification) -> dict[str, Any]:
     options = {
         name: value
         for name, value in msgspec.to_builtins(found.options).items()
-        if name not in ("output_dir", "warnings")  # these say where, not what with
+        if name not in OPTIONS_LEFT_OUT
     }
     shown: dict[str, Any] = {
-        "schema": "averment.oracle_validation_report.v1",
+        "schema": SCHEMA,
         "engine": {"name": "averment", "version": __version__},
         "pack_id": pack.manifest.pack_id,
         "pack_version": pack.manifest.version,
@@ -70,7 +76,7 @@ def report(found: Certification) -> dict[str, Any]:
 def refusal(problems: tuple[Problem, ...]) -> dict[str, Any]:
     """The report of a pack that can't be loaded: no check, no tier, every mistake."""
     return {
-        "schema": "averment.oracle_validation_report.v1",
+        "schema": SCHEMA,
         "engine": {"name": "averment", "version": __version__},
         "checks": [],
         "extra_checks": [],

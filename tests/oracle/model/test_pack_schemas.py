@@ -40,8 +40,9 @@ def fits(name: str, text: str) -> bool:
 
 
 def test_the_command_line_offers_them_all() -> None:
-    """`averment schema` lists what there is."""
-    assert set(PACK_SCHEMAS) == {name for name in NAMES if name.startswith("pack-")} == set(EXAMPLES)
+    """`averment schema` lists what there is; a report is no file of a pack."""
+    listed = {name for name in NAMES if name.startswith("pack-")} - {"pack-report"}
+    assert set(PACK_SCHEMAS) == listed == set(EXAMPLES)
 
 
 @pytest.mark.parametrize("name", PACK_SCHEMAS)
