@@ -141,6 +141,11 @@ def test_a_name_that_is_not_exported_is_told_at_each_place(bench: Bench4) -> Non
             WARNINGS["assertion_not_exported"].mend,
         ),
         ("ASSERTIONS = {'assert_a': 'assert_a'}", "assert_a", WARNINGS["assertion_not_callable"].mend),
+        (
+            "def assert_a(**named): ...\nASSERTIONS = {}",
+            "a",
+            f"Write `assert_a`. {WARNINGS['assertion_not_exported'].mend}",
+        ),
     ],
 )
 def test_the_mend_of_a_missing_assertion_says_what_was_meant(

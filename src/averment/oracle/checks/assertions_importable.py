@@ -1,15 +1,15 @@
 """Check 4: every predicate that a template names exists, can be called, says right what it can, and may be run.
 
-`assertions.py` is imported in a worker, and its exports are looked into (`averment.oracle.child.assertions`): a
-signature is proven by binding the four keywords, capabilities are read from the text of the file. Nothing is judged.
+`assertions.py` is imported in a worker, and its exports are looked into: a signature is proven by binding the four
+keywords, capabilities are read from the text of the file. Nothing is judged.
 
 A name has one failure at most for each thing that is wrong about it: of `missing_assertion`, `invalid_signature`,
 `invalid_assertion_capability` and `assertion_not_executable_compatible` the first that holds. What is wrong in a template
 comes once for each that names it; what is wrong in `assertions.py` comes once, with the fact `templates`. The fact
 `assertion` is the name.
 
-Predicates that no template names are looked into as well, and what is found is a warning: the same codes, and those of
-`WARNINGS`.
+Predicates that no template names are looked into as well, and what is found is a warning: the same codes, and
+`unused_assertion`, `assertion_not_callable`, `assertion_not_exported`.
 """
 
 from __future__ import annotations
@@ -138,8 +138,9 @@ def _mend_of_missing(name: str, inspected: Mapping[str, Any]) -> str | None:
     if prefixed in inspected["exports"]:
         return f"Write `{cut(prefixed, 67)}`."
     for oddity in inspected["oddities"]:
-        if oddity["name"] == name:
-            return WARNINGS[oddity["code"]].mend
+        if oddity["name"] in (name, prefixed):
+            correction = "" if oddity["name"] == name else f"Write `{cut(prefixed, 67)}`. "
+            return correction + WARNINGS[oddity["code"]].mend
     meant = near(name, inspected["exports"]) or near(prefixed, inspected["exports"])
     return f"Did you mean `{cut(meant, 60)}`?" if meant else None
 

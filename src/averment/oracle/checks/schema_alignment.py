@@ -1,6 +1,6 @@
 """Check 3: the catalog is legal, and the oracle has what it says and nothing else.
 
-Each tool is declared in the contract's subset of JSON Schema (1.4), every reason by its own code. A `backend.py` has
+Each tool is declared in the contract's subset of JSON Schema, every reason by its own code. A `backend.py` has
 the four functions `list_tools`, `reset`, `call_tool` and `get_state`, which take what they will be given; and the names
 that `list_tools` gives are those of the catalog, both ways.
 """

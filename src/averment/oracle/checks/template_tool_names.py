@@ -1,8 +1,8 @@
 """Check 1: every template names tools that exist, and is a conversation that can be held.
 
 Names of tools in `required_tools`, in `tools_present` and in milestones that are calls have to be names of the catalog.
-Each template is then planned (`averment.oracle.tasks.plan`): its milestones and the turns of its user have to make one
-conversation, of the shape that its `turn_policy` promises. No code of the pack runs.
+Each template is then planned: its milestones and the turns of its user have to make one conversation, of the shape that
+its `turn_policy` promises. No code of the pack runs.
 
 `missing_tool` has the facts `field`, `required_tools`, `tools_present` or `assistant_milestones`, and `tool`, the name.
 `invalid_conversation_plan` comes once for every reason why there is no plan.

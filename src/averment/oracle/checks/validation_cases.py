@@ -1,9 +1,9 @@
 """Check 5: every probe does what it says, and every tool is probed.
 
-Probes are run in chains, each chain in an episode of its own, with a snapshot of the state before and after every call
-(contract, 5.1 to 5.3). A result is a `structured_error` where its `error` is a mapping, else `awaiting_confirmation`
-where its status field says so, else a `success`. Each tool needs a success whose arguments satisfy its published
-schema, and a negative: an error, a call that waits for confirmation, or a probe that says `coverage: negative`.
+Probes are run in chains, each chain in an episode of its own, with a snapshot of the state before and after every call.
+A result is a `structured_error` where its `error` is a mapping, else `awaiting_confirmation` where its status field says
+so, else a `success`. Each tool needs a success whose arguments satisfy its published schema, and a negative: an error, a
+call that waits for confirmation, or a probe that says `coverage: negative`.
 
 A call that gets no answer is `raised`; the probes of its chain after it were not run, and are told as `blocked_by`.
 Equality is canonical: `1`, `1.0` and `"1"` are three values.
