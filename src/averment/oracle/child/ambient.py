@@ -6,7 +6,8 @@ what is asked of it, and randomness that comes from a key of its own. What reads
 conditions; what reads one gives two answers, the same two on every run.
 
 Replaced, as Python code sees them: `time.time` and its relatives, `datetime.now`, `utcnow` and `today`, `os.urandom`,
-everything in `random`, `secrets` and `uuid4` that is not seeded, `os.environ`. Not replaced: `time.monotonic` and
+everything in `random`, `secrets` and `uuid4` that is not seeded, `os.environ`, the name of the machine and the number of
+its processors. Not replaced: `time.monotonic` and
 `time.perf_counter` (event loops wait by them), and what C code asks of the system by itself. Each read is noted for the
 audit log.
 """
@@ -16,7 +17,10 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import os
+import posix
 import random
+import socket
+import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -27,13 +31,20 @@ __all__ = ["LogicalClock", "install"]
 _Note = Callable[[str, str], None]
 
 _TICK_NS = 1_000_000
+_WALL_CLOCKS = frozenset(
+    getattr(time, name) for name in ("CLOCK_REALTIME", "CLOCK_TAI") if hasattr(time, name)
+) | {5, 8}  # CLOCK_REALTIME_COARSE and CLOCK_REALTIME_ALARM of Linux, which `time` does not name
 
 
 class LogicalClock:
     """A wall clock that moves a millisecond with every look at it, and by what was slept."""
 
     def __init__(self, start_ns: int) -> None:
-        self.now_ns = start_ns
+        self._start_ns = self.now_ns = start_ns
+
+    def rewind(self) -> None:
+        """Start again."""
+        self.now_ns = self._start_ns
 
     def read(self) -> int:
         """The time in nanoseconds since 1970."""
@@ -48,25 +59,39 @@ class _Entropy:
         self._key = key.encode()
         self._count = 0
 
+    def rewind(self) -> None:
+        self._count = 0
+
     def take(self, size: int) -> bytes:
         self._count += 1
         block = self._key + self._count.to_bytes(8, "big")
         return hashlib.shake_256(block).digest(size)
 
 
-def install(*, start_ns: int, key: str, note: _Note) -> None:
+def install(*, start_ns: int, key: str, note: _Note) -> Callable[[], None]:
     """Replace what this process knows of the world.
 
     Args:
         start_ns: where its wall clock starts, in nanoseconds since 1970.
-        key: what its randomness follows from.
+        key: what its randomness follows from, and the name of its machine.
         note: is told of every read, as its kind and its name.
+
+    Returns:
+        What starts that world again, whatever was read of it before.
     """
-    clock = LogicalClock(start_ns)
+    clock, entropy = LogicalClock(start_ns), _Entropy(key)
     _replace_time(clock, note)
     _replace_datetime(clock, note)
-    _replace_entropy(_Entropy(key), note)
+    seed = _replace_entropy(entropy, note)
     _replace_environment(note)
+    _replace_machine(key, note)
+
+    def rewind() -> None:
+        clock.rewind()
+        entropy.rewind()
+        seed(entropy.take(32))
+
+    return rewind
 
 
 def _replace_time(clock: LogicalClock, note: _Note) -> None:
@@ -85,12 +110,10 @@ def _replace_time(clock: LogicalClock, note: _Note) -> None:
         clock.now_ns += int(seconds * 1e9)
 
     def clock_gettime(which: int, /) -> float:
-        return (
-            read_ns("time.clock_gettime") / 1e9 if which == time.CLOCK_REALTIME else real_clock_gettime(which)
-        )
+        return read_ns("time.clock_gettime") / 1e9 if which in _WALL_CLOCKS else real_clock_gettime(which)
 
     def clock_gettime_ns(which: int, /) -> int:
-        if which == time.CLOCK_REALTIME:
+        if which in _WALL_CLOCKS:
             return read_ns("time.clock_gettime_ns")
         return real_clock_gettime_ns(which)
 
@@ -186,9 +209,12 @@ def _replace_datetime(clock: LogicalClock, note: _Note) -> None:
         stand_in.__module__ = "datetime"
         stand_in.__name__ = stand_in.__qualname__ = name
         setattr(dt, name, stand_in)
+        setattr(sys.modules["_datetime"], name, stand_in)
 
 
-def _replace_entropy(entropy: _Entropy, note: _Note) -> None:
+def _replace_entropy(entropy: _Entropy, note: _Note) -> Callable[[bytes], None]:
+    """Replace the sources of randomness; returns what seeds the one that the functions of `random` share."""
+
     def urandom(size: int, /) -> bytes:
         note("entropy", "os.urandom")
         return entropy.take(size)
@@ -200,9 +226,10 @@ def _replace_entropy(entropy: _Entropy, note: _Note) -> None:
         note("entropy", "uuid.uuid1")
         return uuid.UUID(bytes=entropy.take(16), version=1)
 
-    os.urandom = urandom
-    if hasattr(os, "getrandom"):
-        os.getrandom = getrandom
+    for module in (os, posix):
+        for replaced in (urandom, getrandom):
+            if hasattr(module, replaced.__name__):
+                setattr(module, replaced.__name__, replaced)
     uuid.uuid1 = uuid1
     random._urandom = urandom  # type: ignore[attr-defined]  # noqa: SLF001 - SystemRandom's, and so that of secrets
     real_seed = random.Random.seed
@@ -214,9 +241,9 @@ def _replace_entropy(entropy: _Entropy, note: _Note) -> None:
         real_seed(self, a, version)
 
     random.Random.seed = seed  # type: ignore[method-assign]
-    shared = random._inst  # type: ignore[attr-defined]  # noqa: SLF001 - the functions of the module are its methods
-    real_seed(shared, entropy.take(32))
+    shared = random._inst  # noqa: SLF001 - the functions of the module are its methods
     _note_unseeded(shared, real_seed, note)
+    return lambda key: real_seed(shared, key)
 
 
 def _note_unseeded(shared: random.Random, real_seed: Callable[..., None], note: _Note) -> None:
@@ -264,3 +291,29 @@ def _replace_environment(note: _Note) -> None:
             return bool(super().__contains__(key))
 
     os.environ.__class__ = Environ
+
+
+def _replace_machine(name: str, note: _Note) -> None:
+    """What tells machines apart: their names, and how many processors they have."""
+    real_uname = os.uname
+    processors = 2 + len(name)  # another number for another name
+
+    def uname() -> Any:
+        note("environment", "os.uname")
+        fields = list(real_uname())
+        fields[1] = name
+        return os.uname_result(fields)
+
+    def gethostname() -> str:
+        note("environment", "socket.gethostname")
+        return name
+
+    def cpu_count() -> int:
+        note("environment", "os.cpu_count")
+        return processors
+
+    os.uname = posix.uname = uname
+    os.cpu_count = posix.cpu_count = cpu_count
+    if hasattr(os, "process_cpu_count"):  # Python 3.13
+        os.process_cpu_count = cpu_count
+    socket.gethostname = gethostname

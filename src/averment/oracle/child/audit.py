@@ -75,7 +75,8 @@ class Audit:
 
     Args:
         root: the pack's folder; frames of its files are the culprits named.
-        readable: folders and files that may be read, with all below them, without links in their paths.
+        readable: folders and files that may be read, with all below them, without links in their paths; of the pack's
+            folder, what is certified.
     """
 
     def __init__(self, root: str, readable: Sequence[str]) -> None:
@@ -150,7 +151,9 @@ class Audit:
     def listed(self, event: str, args: tuple[Any, ...]) -> None:
         """`os.listdir` and the like."""
         path = args[0] if args else None
-        if path is not None and not isinstance(path, int):
+        if path is None or isinstance(path, int):
+            return
+        if not (self._resolved(path) + os.sep).startswith(self._root):
             self._judge_read(event, path)
 
     def changed(self, event: str, args: tuple[Any, ...]) -> None:
@@ -158,6 +161,20 @@ class Audit:
         for path in args[: _WRITES[event]]:
             if isinstance(path, (str, bytes, os.PathLike)):
                 self._judge_write(event, path)
+
+    def connected(self, event: str, args: tuple[Any, ...]) -> None:
+        """`sqlite3.connect`: a database in memory, or a file in the scratch folder."""
+        path = args[0] if args else ""
+        if isinstance(path, (str, bytes, os.PathLike)) and os.fsdecode(path) not in ("", ":memory:"):
+            self._judge_write(event, os.fsdecode(path).removeprefix("file:").partition("?")[0])
+
+    def assigned(self, _event: str, args: tuple[Any, ...]) -> None:
+        """An attribute that the interpreter guards is set: other code for a function of somebody else's."""
+        owner, name = args[0], args[1]
+        code = getattr(owner, "__code__", None)
+        if name == "__code__" and not getattr(code, "co_filename", self._root).startswith(self._root):
+            module, function = getattr(owner, "__module__", "?"), getattr(owner, "__qualname__", "?")
+            self.note("patch", f"{module}.{function}.{name}"[:200], everywhere=True)
 
     def threaded(self, event: str, _args: tuple[Any, ...]) -> None:
         """A thread is started."""
@@ -215,5 +232,7 @@ _HANDLERS: dict[str, _Handler] = {
     "os.listdir": Audit.listed,
     "os.scandir": Audit.listed,
     "_thread.start_new_thread": Audit.threaded,
+    "sqlite3.connect": Audit.connected,
+    "object.__setattr__": Audit.assigned,
     **dict.fromkeys(_WRITES, Audit.changed),
 }

@@ -8,8 +8,11 @@ worker of their own, which has no backend.
 from __future__ import annotations
 
 import datetime as dt
+import errno
+import inspect
 import json
 import os
+import resource
 from collections.abc import Callable, Mapping
 from types import ModuleType, TracebackType
 from typing import Any
@@ -22,6 +25,7 @@ from averment.oracle.child.scan import scan
 __all__ = ["RunContext", "Worker"]
 
 _MOST_TEXT = 2000
+_type_name: Callable[[type], str] = type.__dict__["__name__"].__get__  # a metaclass can't answer in its place
 _SYMBOLS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "list_tools": ((), {}),
     "reset": ((), {"ctx": None, "fixtures": None}),
@@ -82,6 +86,7 @@ class Worker:
     def __init__(self, root: str, path: str | None, fixtures: str | None, most: int) -> None:
         self._root = root + os.sep
         self._folder = root
+        self._scratch = os.getcwd()
         self._path = path
         self._fixtures = fixtures
         self._most = most
@@ -193,11 +198,12 @@ class Worker:
         trouble = next((name for kind, name in _TROUBLES.items() if isinstance(error, kind)), "raised")
         frames_in_pack = self._frames(error.__traceback__)
         last = frames_in_pack[-1] if frames_in_pack else (None, None, None)
-        if isinstance(error, SyntaxError) and error.filename and error.filename.startswith(self._root):
-            last = (self._inside(error.filename), error.lineno, None)
+        file = str(error.filename) if isinstance(error, SyntaxError) else ""
+        if isinstance(error, SyntaxError) and file.startswith(self._root):
+            last = (self._inside(file), error.lineno, None)
         return {
             "trouble": trouble,
-            "type": type(error).__name__,
+            "type": _type_name(type(error)),
             "message": self._message(error),
             "file": last[0],
             "line": last[1],
@@ -206,14 +212,17 @@ class Worker:
 
     def _message(self, error: BaseException) -> str:
         try:
-            text = str(error.msg) if isinstance(error, SyntaxError) else str(error)
-        except Exception:  # noqa: BLE001 - an exception can be anything
+            text = str.__str__(str(error.msg) if isinstance(error, SyntaxError) else str(error))
+        except BaseException:  # noqa: BLE001 - an exception can be anything, and so can what its text raises
             text = "its text can't be had"
-        return self._shown(text[:_MOST_TEXT])
+        if isinstance(error, OSError) and error.errno == errno.EFBIG:
+            most = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+            text = f"more than {most} bytes were printed in one episode, or written to one file"
+        return self._shown(text[:_MOST_TEXT].encode("utf-8", "backslashreplace").decode())
 
     def _shown(self, text: str) -> str:
         """A text of the pack without the paths that only this machine has."""
-        return text.replace(self._root, "").replace(os.getcwd(), "<scratch>")
+        return text.replace(self._root, "").replace(self._scratch, "<scratch>")
 
     def _frames(self, trace: TracebackType | None) -> list[tuple[str | None, int | None, str | None]]:
         found: list[tuple[str | None, int | None, str | None]] = []
@@ -253,8 +262,6 @@ def _line(function: object) -> int | None:
 
 def _mismatch(function: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]) -> str | None:
     """Why the function can't be called with these arguments; proven by binding them."""
-    import inspect
-
     try:
         inspect.signature(function, follow_wrapped=False).bind(*args, **named)
     except TypeError as error:

@@ -6,7 +6,10 @@ import json
 import os
 from typing import Any
 
-__all__ = ["NotJsonError", "TooLargeError", "encode", "receive", "send"]
+__all__ = ["MOST_DEPTH", "NotJsonError", "TooLargeError", "encode", "receive", "send"]
+
+MOST_DEPTH = 200
+"""How many objects and arrays may stand inside each other, as in evidence; digests are made of no more."""
 
 _dumps = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _loads = json.loads
@@ -28,38 +31,58 @@ def encode(value: object, most: int) -> bytes:
         NotJsonError: it is not JSON, said with the place.
         TooLargeError: it has more than `most` bytes.
     """
+    if _length(value, "$", MOST_DEPTH, most) > most:
+        raise _too_large(most)
     try:
-        odd = _odd_key(value, "$")
-        if odd is not None:
-            raise NotJsonError(odd)
-        text = _dumps(value)
+        data = _dumps(value).encode()
+    except UnicodeEncodeError:
+        raise NotJsonError("a text has half of a surrogate pair, which UTF-8 can't express") from None
     except (TypeError, ValueError) as error:
         raise NotJsonError(str(error)) from None
-    except RecursionError:
-        raise NotJsonError("values stand too deep inside each other") from None
-    data = text.encode("utf-8", "surrogatepass")
     if len(data) > most:
-        raise TooLargeError(f"{len(data)} bytes, and at most {most} are taken")
+        raise _too_large(most)
     return data
 
 
-def _odd_key(value: object, path: str) -> str | None:
-    """Where a mapping has a key that is no string: the encoder would write `1` as `"1"` and not say so."""
+def _too_large(most: int) -> TooLargeError:
+    return TooLargeError(f"it has more than {most} bytes of JSON, and no more are taken")
+
+
+def _length(value: object, path: str, depth: int, most: int) -> int:
+    """About how many characters of JSON it takes, no more than it really does; stops counting above `most`.
+
+    What is far too large is noticed before it is written, and a list inside itself before it is followed for ever. The
+    keys of mappings are looked at as well: the encoder would write `1` as `"1"` and not say so.
+    """
+    if isinstance(value, str):
+        return len(value) + 2
+    if not isinstance(value, (dict, list, tuple)):
+        return 1
+    if not depth:
+        raise NotJsonError(f"more than {MOST_DEPTH} values stand inside each other")
+    length = 2 + len(value)
     if isinstance(value, dict):
         for key, inner in value.items():
             if not isinstance(key, str):
-                return f"a key at {path} is of type {type(key).__name__}, and JSON has strings only"
+                raise NotJsonError(
+                    f"a key at {path} is of type {type(key).__name__}, and JSON has strings only"
+                )
             if isinstance(inner, (dict, list, tuple)):
-                odd = _odd_key(inner, f"{path}.{key}")
-                if odd is not None:
-                    return odd
-    elif isinstance(value, (list, tuple)):
+                length += _length(inner, f"{path}.{key}", depth - 1, most)
+            elif isinstance(inner, str):
+                length += len(inner)
+            length += len(key)
+            if length > most:
+                break
+    else:
         for index, inner in enumerate(value):
             if isinstance(inner, (dict, list, tuple)):
-                odd = _odd_key(inner, f"{path}[{index}]")
-                if odd is not None:
-                    return odd
-    return None
+                length += _length(inner, f"{path}[{index}]", depth - 1, most)
+            elif isinstance(inner, str):
+                length += len(inner)
+            if length > most:
+                break
+    return length
 
 
 def receive(descriptor: int) -> Any:

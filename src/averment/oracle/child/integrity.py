@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import builtins
+import datetime as dt
 import json
 import json.decoder
 import json.encoder
 import os
 import random
 import sys
+import threading
 import time
 from collections.abc import Iterator
 
-__all__ = ["Integrity", "running_threads"]
+__all__ = ["Integrity", "is_thread_left"]
 
-_WATCHED = (builtins, json, json.encoder, json.decoder, os, time, random)
-_FREE = {"environ"}
+_WATCHED = (builtins, dt, json, json.encoder, json.decoder, os, sys, time, random)
+_GRACE_S = 0.25
+_FREE = {"environ", "breakpointhook", "displayhook", "excepthook", "unraisablehook"}
+_frames = sys._current_frames  # noqa: SLF001 - counts native threads that run Python too
 
 
 class Integrity:
@@ -35,6 +39,9 @@ class Integrity:
             now = module.__dict__.get(name)
             if now is not value and not (module is random and _is_ours(now)):
                 yield f"{module.__name__}.{name}"
+        for module in _WATCHED:
+            if sys.modules.get(module.__name__) is not module:
+                yield f"sys.modules[{module.__name__!r}]"
 
 
 def _is_ours(function: object) -> bool:
@@ -43,6 +50,11 @@ def _is_ours(function: object) -> bool:
     return isinstance(owner, random.Random) or getattr(function, "__module__", "").startswith("averment.")
 
 
-def running_threads() -> int:
-    """How many threads run beside the one that asks."""
-    return len(sys._current_frames()) - 1  # noqa: SLF001 - counts native ones that run Python too
+def is_thread_left() -> bool:
+    """Whether another thread still runs, after those that are about to end have had a moment to do so."""
+    pause = threading.Event()
+    for _ in range(25):
+        if len(_frames()) == 1:
+            return False
+        pause.wait(_GRACE_S / 25)
+    return True

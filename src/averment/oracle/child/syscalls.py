@@ -6,7 +6,20 @@ Calls newer than `NEWEST` are refused as unknown, so that a kernel of next year 
 
 from __future__ import annotations
 
-__all__ = ["CLONE", "CLONE3", "KILL", "MACHINES", "NEWEST", "PRLIMIT64", "REFUSED", "TGKILL"]
+__all__ = [
+    "CLONE",
+    "CLONE3",
+    "FCNTL",
+    "IOCTL",
+    "KILL",
+    "MACHINES",
+    "NEWEST",
+    "PRCTL",
+    "PRLIMIT64",
+    "REFUSED",
+    "SEALING",
+    "TGKILL",
+]
 
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 """By `platform.machine()`: the column of the tables, and the `AUDIT_ARCH` that a filter compares with."""
@@ -20,6 +33,9 @@ CLONE3 = (435, 435)
 KILL = (62, 129)
 TGKILL = (234, 131)
 PRLIMIT64 = (302, 261)
+FCNTL = (72, 25)
+IOCTL = (16, 29)
+PRCTL = (157, 167)
 
 REFUSED: dict[str, tuple[int | None, int | None]] = {
     # network
@@ -55,6 +71,14 @@ REFUSED: dict[str, tuple[int | None, int | None]] = {
     "rt_sigqueueinfo": (129, 138),
     "rt_tgsigqueueinfo": (297, 240),
     "tkill": (200, 130),
+    "setpriority": (141, 140),
+    "ioprio_set": (251, 30),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
+    "sched_setattr": (314, 274),
+    "sched_setaffinity": (203, 122),
+    "migrate_pages": (256, 238),
+    "move_pages": (279, 239),
     # memory and queues shared between processes
     "shmget": (29, 194),
     "shmat": (30, 196),
@@ -147,3 +171,6 @@ REFUSED: dict[str, tuple[int | None, int | None]] = {
     "lookup_dcookie": (212, 18),
     "nfsservctl": (180, 42),
 }
+
+SEALING = frozenset(("capset", "fork", "setpgid", "setrlimit", "vfork"))
+"""What the process that workers are forked from needs, to fork and for a worker to seal itself."""

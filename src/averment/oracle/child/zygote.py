@@ -3,20 +3,24 @@
 It is started once for each ambient condition, makes the world of that condition up (`ambient`), imports what packs
 usually import, compiles the pack's files, and then answers its parent over a socket:
 
-    {"op": "spawn", "module": "backend.py", "folder": "7"} + 4 descriptors  ->  {"pid": 123}
-    {"op": "reap", "pid": 123}                                               ->  {"status": -9}
+    {"op": "spawn", "module": "backend.py", "folder": "7"} + 4 descriptors  ->  {"pid": 123}, or 0 if it can't fork
+    {"op": "reap", "pid": 123}                                      ->  {"status": -9, "killed": true}
     {"op": "forget", "pid": 123}                                             (no answer)
 
 A worker is a fork of it: it joins a process group of its own, seals itself, loads the module, and serves one episode.
 That all of a pack's code runs in sealed forks, its imports included, is why this process may still fork: a process
-that has run a pack's code could no longer be trusted with it. When the parent goes, so do this process and its workers.
+that has run a pack's code could no longer be trusted with it. What it does run are the libraries that the pack names
+(`loading`); it has sealed itself before, but for its right to fork. When the parent goes, so do this process and its
+workers.
 """
 
 from __future__ import annotations
 
 import gc
+import io
 import json
 import os
+import select
 import signal
 import socket
 import sys
@@ -27,7 +31,7 @@ from typing import Any, NoReturn
 from averment.oracle.child import RECORD, ambient, frames, loading
 from averment.oracle.child.audit import Audit
 from averment.oracle.child.episode import Worker
-from averment.oracle.child.integrity import Integrity, running_threads
+from averment.oracle.child.integrity import Integrity, is_thread_left
 from averment.oracle.child.seal import Seal
 
 __all__ = ["main"]
@@ -78,14 +82,14 @@ class _Zygote:
         self._control = control
         self._boot = boot
         self._workers: set[int] = set()
-        readable = [boot["root"], *boot["readable"]]
-        self._audit = Audit(boot["root"], readable)
-        self._seal = Seal(readable, boot["limits"])
-        ambient.install(start_ns=boot["start_ns"], key=boot["key"], note=self._audit.note)
+        self._audit = Audit(boot["root"], boot["readable"])
+        self._seal = Seal(boot["root"], boot["readable"], boot["limits"])
+        self._rewind = ambient.install(start_ns=boot["start_ns"], key=boot["key"], note=self._audit.note)
         sys.addaudithook(self._audit.hook)
-        for name in (*_USUAL, *loading.prepare(boot["root"])):
-            with suppress(Exception):  # what can't be had fails in the worker, with its place
-                import_module(name)
+        for name in _USUAL:
+            import_module(name)
+        self._seal.lay_on_origin(boot["scratch"])
+        loading.prepare(boot["root"], self._seal.limit)
         self._integrity = Integrity()
         for name in [name for name in sys.modules if name.partition(".")[0] == "averment"]:
             del sys.modules[name]  # packs have no business with it
@@ -100,29 +104,38 @@ class _Zygote:
                 return self._end()
             message = json.loads(data)
             if message["op"] == "reap":
-                answer = {"status": self._reap(message["pid"])}
+                answer = self._reap(message["pid"])
             elif message["op"] == "forget":
-                self._reap(message["pid"])
+                self._workers.discard(message["pid"])
+                os.waitpid(message["pid"], 0)
                 continue
             else:
-                pid = os.fork()
-                if not pid:
-                    self._control.close()
-                    self._live(message, descriptors)
-                self._workers.add(pid)
-                for descriptor in descriptors:
-                    os.close(descriptor)
-                answer = {"pid": pid}
+                answer = {"pid": self._spawn(message, descriptors)}
             self._say(answer)
+
+    def _spawn(self, message: dict[str, Any], descriptors: list[int]) -> int:
+        try:
+            pid = os.fork()
+        except OSError:  # the machine has no room for another process
+            pid = 0
+        else:
+            if not pid:
+                self._control.close()
+                self._live(message, descriptors)
+            self._workers.add(pid)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        return pid
 
     def _say(self, answer: dict[str, Any]) -> None:
         self._control.sendall(json.dumps(answer).encode().ljust(RECORD))
 
-    def _reap(self, pid: int) -> int:
-        if pid not in self._workers:
-            return 0
+    def _reap(self, pid: int) -> dict[str, Any]:
+        """How a worker ended that will answer no more; one that still runs after a moment is killed."""
         self._workers.discard(pid)
-        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        killed = not _has_ended(pid)
+        _kill(pid)  # and the rest of its group
+        return {"status": os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), "killed": killed}
 
     def _end(self) -> int:
         for pid in self._workers:
@@ -153,19 +166,39 @@ class _Zygote:
         os.chdir(scratch)
         for name in ("TMPDIR", "TEMP", "TMP", "HOME"):
             os.environ[name] = scratch
+        printed = [stream for stream in (sys.stdout, sys.stderr) if isinstance(stream, io.TextIOWrapper)]
+        for stream in printed:
+            stream.reconfigure(line_buffering=True)  # what was printed is known, however the worker ends
         enforced = self._seal.lay_on(scratch)
+        self._rewind()
         self._audit.arm(scratch, notes)
         worker = Worker(
             root, module and os.path.join(root, module), self._boot["fixtures"], self._boot["most"]
         )
         frames.send(answers, json.dumps({"ok": enforced}).encode())
+        is_alone = True
         while (step := frames.receive(requests)) is not None:
             answer = worker.answer(step)
             for name in self._integrity.replaced():
                 self._audit.note("patch", name, everywhere=True)
-            if running_threads():
+            if is_alone and is_thread_left():
+                is_alone = False
                 self._audit.note("running", "a thread", everywhere=True)
+            for stream in printed:
+                with suppress(Exception):  # closed, or the file is full
+                    stream.flush()
             frames.send(answers, answer)
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether it ends by itself within a quarter of a second; its number stays its own until it is waited for."""
+    if not hasattr(os, "waitid"):  # macOS before Python 3.13
+        return False
+    for _ in range(50):
+        if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            return True
+        select.select((), (), (), 0.005)
+    return False
 
 
 def _kill(pid: int) -> None:

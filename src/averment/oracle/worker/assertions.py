@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from averment.oracle.oracles import Condition, Context
+from averment.oracle.worker.answers import Inspected, Verdict
 from averment.oracle.worker.backend import Asking, Workers
 
 __all__ = ["AssertionRunner", "Jury"]
@@ -30,8 +31,8 @@ class AssertionRunner:
         """What `child.assertions.inspect_exports` says of the module, whose text is `source`."""
         with self._workers.running(self._module, "plain") as asking:
             seconds = self._workers.options.import_timeout_s
-            found: dict[str, Any] = asking.ask("inspect_assertions", seconds, source=source)["ok"]
-            return found
+            found = asking.value(Inspected, "inspect_assertions", seconds, source=source)
+            return cast("dict[str, Any]", found)
 
     @contextmanager
     def jury(self, context: Context, condition: Condition = "plain") -> Iterator[Jury]:
@@ -94,4 +95,7 @@ class Jury:
         self._asking.ask(
             "evidence", self._seconds, state=state, trace=trace, task=task, turn_index=turn_index
         )
-        return [self._asking.ask("run_assertion", self._seconds, name=name)["ok"] for name in names]
+        return [
+            cast("dict[str, Any]", self._asking.value(Verdict, "run_assertion", self._seconds, name=name))
+            for name in names
+        ]

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
+from averment.oracle.child.audit import KINDS
 from averment.oracle.model.options import Options
 from averment.oracle.oracles import Condition, Context
+from averment.oracle.worker.answers import Symbol
 from averment.oracle.worker.deadline import Deadline
 from averment.oracle.worker.nursery import Nursery
 from averment.oracle.worker.process import WorkerProcess
 
 __all__ = ["Asking", "Attempt", "BackendOracle", "Workers"]
+
+_MOST_NAME = 200
+_T = TypeVar("_T")
 
 
 class Attempt(msgspec.Struct, frozen=True, order=True):
@@ -86,15 +91,9 @@ class Workers:
         if enforced:
             self.enforced = enforced if self.enforced is None else self.enforced & enforced
         for note in worker.notes():
-            line = note.get("line")
-            self.attempts.add(
-                Attempt(
-                    str(note.get("kind")),
-                    self.nursery.shown(str(note.get("what"))),
-                    str(note.get("file") or ""),
-                    line if isinstance(line, int) else 0,
-                )
-            )
+            if note.kind in KINDS:
+                file, what = (note.file or "")[:_MOST_NAME], self.nursery.shown(note.what[:_MOST_NAME])
+                self.attempts.add(Attempt(note.kind, what, file, note.line or 0))
 
 
 class Asking:
@@ -107,6 +106,18 @@ class Asking:
     def ask(self, op: str, seconds: float, **fields: Any) -> dict[str, Any]:
         """Take a step, as `WorkerProcess.ask` does, and end with the episode at the latest."""
         return self._worker.ask(op, min(seconds, self._deadline.remaining()), **fields)
+
+    def value(self, kind: type[_T], op: str, seconds: float, **fields: Any) -> _T:
+        """Take a step whose value has a known shape, one of `answers`.
+
+        Raises:
+            OracleError: there is no answer, or one of another shape: `protocol`.
+        """
+        value = self.ask(op, seconds, **fields)["ok"]
+        try:
+            return msgspec.convert(value, kind)
+        except msgspec.ValidationError:
+            raise self._worker.refuse(op) from None
 
 
 class BackendOracle:
@@ -129,11 +140,10 @@ class BackendOracle:
         with self._workers.running(self._module, condition) as asking:
             yield _BackendEpisode(asking, context, self._workers.options)
 
-    def inspect(self) -> dict[str, Any]:
+    def inspect(self) -> dict[str, Symbol]:
         """For each of the four functions: `callable`, `line`, and `mismatch`, why it can't be called as it will be."""
         with self._workers.running(self._module, "plain") as asking:
-            found: dict[str, Any] = asking.ask("inspect", self._workers.options.tool_timeout_s)["ok"]
-            return found
+            return asking.value(dict[str, Symbol], "inspect", self._workers.options.tool_timeout_s)
 
 
 class _BackendEpisode:

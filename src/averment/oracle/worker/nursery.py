@@ -7,8 +7,8 @@ run in the process that it is forked from (`child.zygote`).
 from __future__ import annotations
 
 import os
+import select
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -16,17 +16,21 @@ import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Self
 
 import msgspec
 
 from averment.oracle.child import RECORD
+from averment.oracle.model.tree import SKIPPED
 from averment.oracle.oracles import Condition, OracleError
-from averment.oracle.worker.process import WorkerProcess
+from averment.oracle.worker.process import Ended, WorkerProcess
 
 __all__ = ["MOST_BYTES", "Nursery"]
+
+_PATIENCE_S = 20
+"""How long one of the two processes may take to answer; it answers at once, unless it starts."""
 
 MOST_BYTES = 10 << 20
 """The longest result or state, in bytes of JSON; the limit of endpoint answers as well."""
@@ -136,9 +140,10 @@ class Nursery:
             self._count += 1
             number = str(self._count)
         zygote = self._zygote(condition)
-        folder = os.path.join(self._scratch, _CONDITIONS[condition]["folder"])
-        os.makedirs(os.path.join(folder, number))
-        return zygote.spawn(module, folder, number, self.shown)
+        return zygote.spawn(module, self._folder(condition), number, self.shown)
+
+    def _folder(self, condition: Condition) -> str:
+        return os.path.join(self._scratch, _CONDITIONS[condition]["folder"])
 
     def shown(self, text: str) -> str:
         """The text without the names of folders that only this machine has."""
@@ -162,6 +167,7 @@ class Nursery:
         with self._lock:
             zygote = self._zygotes.get(condition)
             if zygote is None:
+                os.makedirs(self._folder(condition))
                 zygote = self._zygotes[condition] = _Zygote(self._boot(condition), condition)
             return zygote
 
@@ -176,16 +182,28 @@ class Nursery:
         ]
         return {
             "root": self._root,
-            "scratch": os.path.join(self._scratch, _CONDITIONS[condition]["folder"]),
+            "scratch": self._folder(condition),
             "forget": [_PACKAGE],
             "path": libraries,
-            "readable": _outermost([*libraries, *prefixes, *_SYSTEM]),
+            "readable": [*_certified(self._root), *_outermost([*libraries, *prefixes, *_SYSTEM])],
             "fixtures": self._fixtures,
             "limits": {**LIMITS, **(self._limits or {})},
             "most": MOST_BYTES,
             "start_ns": _CONDITIONS[condition]["start_ns"],
             "key": condition,
         }
+
+
+def _certified(folder: str) -> list[str]:
+    """What a pack may read of a folder of its own: all of it, or where something is not part of the pack, the rest."""
+    entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    parts: list[str] = []
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            parts += [] if entry.name in SKIPPED else _certified(entry.path)
+        elif not entry.is_symlink():
+            parts.append(entry.path)
+    return [folder] if parts == [entry.path for entry in entries] else parts
 
 
 def _outermost(paths: Sequence[str]) -> list[str]:
@@ -226,20 +244,22 @@ class _Zygote:
     def spawn(
         self, module: str | None, folder: str, number: str, shown: Callable[[str], str]
     ) -> WorkerProcess:
-        requests_read, requests = os.pipe()
-        answers, answers_write = os.pipe()
+        scratch = os.path.join(folder, number)
+        os.mkdir(scratch)
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND
-        output, notes = (
-            os.open(os.path.join(folder, f"{number}.{name}"), flags, 0o600) for name in ("output", "notes")
-        )
-        theirs = [requests_read, answers_write, output, notes]
-        try:
-            ticket = self._ask({"op": "spawn", "module": module, "folder": number}, theirs)
-        finally:
-            os.close(requests_read)
-            os.close(answers_write)
+        with ExitStack() as theirs, ExitStack() as ours:
+            requests_read, requests = _pipe(theirs, ours)
+            answers, answers_write = _pipe(ours, theirs)
+            files = [os.open(f"{scratch}.{name}", flags, 0o600) for name in ("output", "notes")]
+            for descriptor in files:
+                ours.callback(os.close, descriptor)
+            ticket = self._ask(
+                {"op": "spawn", "module": module, "folder": number}, [requests_read, answers_write, *files]
+            )
+            ours.pop_all()  # the worker's from here on
+        output, notes = files
         return WorkerProcess(
-            find_pid=lambda: int(self._answer(ticket)["pid"]),
+            find_pid=lambda: self._pid(ticket),
             requests=requests,
             answers=answers,
             output=output,
@@ -247,25 +267,36 @@ class _Zygote:
             most=self._most,
             reap=self._reap,
             shown=shown,
+            scratch=scratch,
         )
 
     def close(self) -> None:
         self._control.close()
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(5)
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-
-    def _reap(self, pid: int, *, wanted: bool) -> int:
-        """Let the process be forgotten, so that its number may be used again; its exit status where it is wanted."""
         try:
-            if wanted:
-                return int(self._answer(self._ask({"op": "reap", "pid": pid}, []))["status"])
+            self._process.wait(_PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _pid(self, ticket: int) -> int:
+        pid = int(self._answer(ticket)["pid"])
+        if not pid:
+            raise OracleError(
+                "died", "import", "no process could be made for a worker: the machine has no room for it"
+            )
+        return pid
+
+    def _reap(self, pid: int, *, wanted: bool) -> Ended:
+        """Let the process be forgotten, so that its number may be used again; how it ended where that is wanted.
+
+        Raises:
+            OracleError: the zygote is gone, and its workers with it.
+        """
+        if not wanted:
             self._send({"op": "forget", "pid": pid}, [])
-        except OracleError:  # the zygote is gone, and its workers with it
-            pass
-        return 0
+            return Ended(0, killed=True)
+        answer = self._answer(self._ask({"op": "reap", "pid": pid}, []))
+        return Ended(int(answer["status"]), bool(answer["killed"]))
 
     def _ask(self, message: dict[str, Any], descriptors: list[int]) -> int:
         """Send a question; the number by which its answer is had."""
@@ -295,7 +326,11 @@ class _Zygote:
 
     def _next(self) -> dict[str, Any]:
         data = b""
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
         while len(data) < RECORD:
+            if not poll.poll(_PATIENCE_S * 1000):
+                self._process.kill()  # a library that the pack names can't be loaded in any time
             try:
                 part = self._control.recv(RECORD - len(data))
             except OSError:
@@ -305,6 +340,14 @@ class _Zygote:
             data += part
         answer: dict[str, Any] = msgspec.json.decode(data)
         return answer
+
+
+def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
+    """A pipe, whose ends are closed with the two stacks."""
+    reads, writes = os.pipe()
+    reader.callback(os.close, reads)
+    writer.callback(os.close, writes)
+    return reads, writes
 
 
 def _gone() -> OracleError:

@@ -5,22 +5,37 @@ from __future__ import annotations
 import os
 import re
 import select
+import shutil
 import signal
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from averment.oracle.oracles import OracleError
+from averment.oracle.oracles import OracleError, Trouble
+from averment.oracle.worker.answers import Note, Raised
 from averment.oracle.worker.deadline import Deadline
 
-__all__ = ["WorkerProcess"]
+__all__ = ["Ended", "WorkerProcess"]
 
 _TAIL = 2000
+_MOST_TEXT, _MOST_NAME, _MOST_FRAMES, _MOST_NOTES = 2000, 200, 20, 200
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 # What a reply may hold beyond the value itself.
 _ENVELOPE = 4096
+
+
+class Ended(NamedTuple):
+    """How a worker has ended.
+
+    Attributes:
+        status: its exit status, negative for a signal.
+        killed: it had not ended by itself, soon after it was clear that no answer would come.
+    """
+
+    status: int
+    killed: bool
 
 
 class WorkerProcess:
@@ -39,8 +54,9 @@ class WorkerProcess:
         output: int,
         notes: int,
         most: int,
-        reap: Callable[..., int],
+        reap: Callable[..., Ended],
         shown: Callable[[str], str],
+        scratch: str,
     ) -> None:
         self._find_pid = find_pid
         self.enforced: list[str] = []
@@ -48,12 +64,14 @@ class WorkerProcess:
         self._most = most
         self._reap = reap
         self._shown = shown
+        self._scratch = scratch
         self._printed = 0
         self._ended = False
         os.set_blocking(requests, False)
         os.set_blocking(answers, False)
         self._is_ready = False
-        self._put("import", {}, Deadline(1))  # begun at once: who waits for the worker finds it done
+        with suppress(OracleError):  # it is gone already: who waits for it is told
+            self._put("import", {}, Deadline(1))  # begun at once: who waits for the worker finds it done
 
     def loaded(self, seconds: float) -> None:
         """Wait until the worker has loaded its module.
@@ -86,6 +104,11 @@ class WorkerProcess:
             raise
         return self._step(op, deadline)
 
+    def refuse(self, op: str) -> OracleError:
+        """End the worker because of the shape of its answer to a step; the error to raise."""
+        self.end()
+        return self._error("protocol", op, f"what answered {op} is no answer that a worker gives")
+
     def _step(self, op: str, deadline: Deadline) -> dict[str, Any]:
         """The answer to a step that was sent."""
         try:
@@ -97,46 +120,66 @@ class WorkerProcess:
             self.end()
             raise
         if "err" in answer:
-            error = self._raised(op, answer["err"])
+            try:
+                error = self._raised(op, msgspec.convert(answer["err"], Raised))
+            except msgspec.ValidationError:
+                raise self.refuse(op) from None
             self.end()
             raise error
+        if "ok" not in answer and not (op == "get_state" and "same" in answer):
+            raise self.refuse(op)
         return answer
 
-    def end(self, *, wanted: bool = False) -> int:
-        """Kill the worker and everything in its group; its exit status where it is wanted, negative for a signal."""
+    def end(self) -> None:
+        """Kill the worker and everything in its group."""
         if self._ended:
-            return 0
+            return
         self._ended = True
-        try:
+        with suppress(OracleError):  # the process that it is a child of has ended, and it too
             pid = self._find_pid()
-        except OracleError:  # the process that it is a child of has ended, and it too
-            status = 0
-        else:
-            if not wanted:  # one that has ended by itself keeps its status
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(pid, signal.SIGKILL)
-            status = self._reap(pid, wanted=wanted)
+            self._reap(pid, wanted=False)
+        self._let_go()
+
+    def _end_by_itself(self) -> Ended:
+        """End the worker, which will answer no more, and say how it ended."""
+        self._ended = True
+        try:
+            return self._reap(self._find_pid(), wanted=True)
+        finally:
+            self._let_go()
+
+    def _let_go(self) -> None:
         os.close(self._requests)
         os.close(self._answers)
-        return status
 
-    def notes(self) -> list[dict[str, Any]]:
-        """What it tried, as it noted; each note a mapping of `kind`, `what`, `file` and `line`."""
+    def notes(self) -> list[Note]:
+        """What it tried, as it noted; the pack's code can write such notes too, but about nobody else."""
         size = os.fstat(self._notes).st_size
-        notes = []
+        notes: list[Note] = []
         for line in os.pread(self._notes, min(size, 1 << 20), 0).splitlines():
             with suppress(msgspec.DecodeError, ValueError):
-                notes.append(msgspec.json.decode(line, type=dict[str, Any]))
+                notes.append(msgspec.json.decode(line, type=Note))
+            if len(notes) == _MOST_NOTES:
+                break
         return notes
 
     def close(self) -> None:
-        """End the worker and let go of what it printed and noted."""
+        """End the worker, let go of what it printed and noted, and remove its scratch folder."""
         self.end()
         for descriptor in (self._output, self._notes):
             with suppress(OSError):
                 os.close(descriptor)
+        for name in ("output", "notes"):
+            with suppress(OSError):
+                os.unlink(f"{self._scratch}.{name}")
+        try:
+            os.rmdir(self._scratch)
+        except OSError:
+            shutil.rmtree(self._scratch, ignore_errors=True)
 
     def printed(self) -> str | None:
         """The end of what was printed since the last step began."""
@@ -193,36 +236,43 @@ class WorkerProcess:
             raise self._error("timeout", op, f"{op} did not end within its deadline, and was killed")
 
     def _died(self, op: str) -> OracleError:
-        status = self.end(wanted=True)
-        how = f"was ended by {_signal_name(-status)}" if status < 0 else f"ended itself with status {status}"
+        try:
+            ended = self._end_by_itself()
+        except OracleError as error:
+            return error
+        if ended.killed:
+            how = "closed the pipe of its answers"
+        elif ended.status < 0:
+            how = f"was ended by {_signal_name(-ended.status)}"
+        else:
+            how = f"ended itself with status {ended.status}"
         return self._error("died", op, f"the worker {how} during {op}, without an answer")
 
-    def _raised(self, op: str, error: dict[str, Any]) -> OracleError:
+    def _raised(self, op: str, error: Raised) -> OracleError:
         """The error that the worker described; it may say anything, and is believed in nothing but its own words."""
-        kind, text = str(error.get("type")), _ADDRESS.sub("0x…", self._shown(str(error.get("message"))))
-        trouble: Any = error.get("trouble")
-        frames = [str(frame) for frame in error.get("frames") or ()]
-        line = error.get("line")
-        if trouble == "missing_symbol":
+        kind = error.type[:_MOST_NAME]
+        text = _ADDRESS.sub("0x…", self._shown(error.message[:_MOST_TEXT]))
+        frames = [frame[:_MOST_NAME] for frame in error.frames[-_MOST_FRAMES:]]
+        if error.trouble == "missing_symbol":
             message = text
-        elif trouble == "result_not_json":
+        elif error.trouble == "result_not_json":
             message = f"what {op} gave is not JSON: {text}"
-        elif trouble == "result_too_large":
+        elif error.trouble == "result_too_large":
             message = f"what {op} gave is too large: {text}"
         else:
-            trouble, message = "raised", f"{op} raised {kind}: {text}" if text else f"{op} raised {kind}"
+            message = f"{op} raised {kind}: {text}" if text else f"{op} raised {kind}"
         return OracleError(
-            trouble,
+            error.trouble,
             op,
             message,
             error_type=kind,
             traceback="\n".join([*frames, f"{kind}: {text}"]) if frames else None,
             output=self.printed(),
-            file=error.get("file") if isinstance(error.get("file"), str) else None,
-            line=line if isinstance(line, int) else None,
+            file=error.file[:_MOST_NAME] if error.file else None,
+            line=error.line,
         )
 
-    def _error(self, trouble: Any, op: str, message: str) -> OracleError:
+    def _error(self, trouble: Trouble, op: str, message: str) -> OracleError:
         return OracleError(trouble, op, message, output=self.printed())
 
 
