@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from averment.oracle.lint.noting import Found, Rule
-from averment.oracle.lint.spoken import Block, Path, blocks, languages
 from averment.oracle.model.pack import Pack
 from averment.oracle.model.templates import Template
 from averment.oracle.model.tools import Tool
@@ -14,6 +13,7 @@ from averment.oracle.tasks.naming import near, some
 from averment.oracle.tasks.placeholders import SLOT_NAME, placeholders
 from averment.oracle.tasks.shapes import hidden_slots
 from averment.oracle.tasks.sources import source_kind
+from averment.oracle.tasks.spoken import Block, Path, blocks, languages
 from averment.text.structs import Mistake
 
 __all__ = ["RULES"]
