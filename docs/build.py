@@ -1,5 +1,5 @@
 # ruff: noqa: INP001 - a script, not part of a package
-"""Write the reference pages from the code: every kind of assertion, every format of evidence, and the command line.
+"""Write the reference pages from the code: every kind of assertion, every format of evidence, the command line, packs.
 
 `make docs` runs it before the site is built. What it writes lies in `docs/reference/` and is not kept in the
 repository, so it can't fall behind the code. What a format can prove is read off the samples made by hand that stand in
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import runpy
 import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -33,7 +34,14 @@ SAMPLES = Path(__file__).parents[1] / "tests" / "samples"
 def pages() -> dict[str, str]:
     """The Markdown of every reference page, by its path below `docs/reference/`."""
     kinds = {f"kinds/{name}.md": as_markdown(name) for name in KINDS}
-    return {"kinds/index.md": _index(), **kinds, "formats.md": _formats(), "cli.md": _command_line()}
+    packs = runpy.run_path(str(Path(__file__).with_name("pack_reference.py")))["pages"]()
+    return {
+        "kinds/index.md": _index(),
+        **kinds,
+        "formats.md": _formats(),
+        "cli.md": _command_line(),
+        **{f"packs/{name}": text for name, text in packs.items()},
+    }
 
 
 def write(folder: Path) -> None:

@@ -7,8 +7,10 @@ A fenced block says by its first line how it is checked:
     ```python                      run, in order, sharing names with the earlier ones of its page
     ```console                     each `$ averment ...` is run, and the lines below it must appear, in order, in what
                                    it prints; `...` stands for anything. `$ make ...` must be a verb of the Makefile
+    ```diff title="desk/tools.json" an edit of a file, made between the commands that stand above it and below it
 
-A file whose name begins with `wrong` shows mistakes, so it is not validated. Other blocks are not checked. A comment
+A file whose name begins with `wrong` shows mistakes, so it is not validated; neither is YAML on pages about oracle
+packs, which is of another kind. Other blocks are not checked. A comment
 `<!-- call.json is tests/samples/vapi/report.json -->` lays a copy of a sample beside the files of its page.
 """
 
@@ -34,7 +36,8 @@ from averment.text.source import read_source
 
 _ROOT = Path(__file__).parents[2]
 _DOCS = _ROOT / "docs"
-_PAGES = sorted([*_ROOT.glob("*.md"), *_DOCS.glob("*.md")])
+_PACKS = _DOCS / "packs"
+_PAGES = sorted([*_ROOT.glob("*.md"), *_DOCS.glob("*.md"), *_PACKS.glob("*.md")])
 _FENCE = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 _SAMPLE = re.compile(r"^<!-- (\S+) is (tests/samples/\S+) -->$", re.MULTILINE)
 _LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)")
@@ -60,14 +63,14 @@ def _fences(page: Path) -> list[Fence]:
 def _pages(pattern: str) -> pytest.MarkDecorator:
     """Runs a test for each page in which the pattern is found."""
     found = [page for page in _PAGES if re.search(pattern, _text(page), re.MULTILINE)]
-    return pytest.mark.parametrize("page", found, ids=lambda page: page.name)
+    return pytest.mark.parametrize("page", found, ids=lambda page: page.relative_to(_ROOT).as_posix())
 
 
 @pytest.fixture
 def folder(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder that holds the files that the page names."""
     for fence in _fences(page):
-        if fence.title is not None:
+        if fence.title is not None and fence.language != "diff":
             (tmp_path / fence.title).write_text(fence.text, encoding="utf-8")
     for name, sample in _samples(page).items():
         shutil.copy(sample, tmp_path / name)
@@ -92,7 +95,9 @@ def _as_document(text: str) -> str:
 def test_documents_are_right(page: Path, folder: Path) -> None:
     """Every assertion shown is a right one."""
     for language, title, text in _fences(page):
-        if language == "yaml" and (text.startswith("- ") or re.search("^assertions:", text, re.MULTILINE)):
+        if page.parent == _PACKS or language != "yaml":
+            continue
+        if text.startswith("- ") or re.search("^assertions:", text, re.MULTILINE):
             if title is None:
                 averment.Document.parse(_as_document(text), name=f"a block of {page.name}")
             elif not title.startswith("wrong"):
@@ -115,6 +120,8 @@ def test_commands_print_what_is_shown(page: Path) -> None:
     """Every command shown prints what is shown below it."""
     verbs = set(re.findall(r"^(\w+):", _text(_ROOT / "Makefile"), re.MULTILINE))
     for fence in _fences(page):
+        if fence.language == "diff" and fence.title is not None:
+            _edit(Path(fence.title), fence.text)
         if fence.language != "console":
             continue
         for block in re.split(r"^\$ ", fence.text, flags=re.MULTILINE)[1:]:
@@ -123,6 +130,15 @@ def test_commands_print_what_is_shown(page: Path) -> None:
                 assert command.removeprefix("make ") in verbs, command
             elif command.startswith("averment "):
                 _assert_shows(command, _run(command), shown)
+
+
+def _edit(file: Path, diff: str) -> None:
+    """Make an edit: the lines that begin with a space or `-` stand in the file, once, and those with `+` come instead."""
+    lines = [line or " " for line in diff.removesuffix("\n").split("\n")]
+    old, new = ("\n".join(line[1:] for line in lines if line[0] in f" {sign}") + "\n" for sign in ("-", "+"))
+    text = file.read_text(encoding="utf-8")
+    assert text.count(old) == 1, f"{file} has not once\n{old}"
+    file.write_text(text.replace(old, new), encoding="utf-8")
 
 
 def _run(command: str) -> str:
@@ -158,12 +174,12 @@ def test_links_lead_somewhere(page: Path) -> None:
         inside = target.relative_to(_DOCS).as_posix() if target.is_relative_to(_DOCS) else ""
         if inside.startswith("reference/"):
             assert inside.removeprefix("reference/") in _REFERENCE, path
+            text = _REFERENCE[inside.removeprefix("reference/")]
         else:
             assert target.exists(), path
+            text = _text(target) if anchor else ""
         if anchor:
-            assert anchor in {_slug(heading) for heading in _HEADING.findall(_text(target))}, (
-                f"{path}#{anchor}"
-            )
+            assert anchor in {_slug(heading) for heading in _HEADING.findall(text)}, f"{path}#{anchor}"
 
 
 def _slug(heading: str) -> str:
@@ -222,7 +238,8 @@ def test_every_source_has_a_command() -> None:
 def test_every_page_is_in_the_menu() -> None:
     """The menu leads to every page."""
     menu = _text(_ROOT / "zensical.toml")
-    assert [page.name for page in _DOCS.glob("*.md") if f'"{page.name}"' not in menu] == []
+    named = [page.relative_to(_DOCS).as_posix() for page in _PAGES if page.is_relative_to(_DOCS)]
+    assert [name for name in named if f'"{name}"' not in menu] == []
     assert [name for name in _REFERENCE if f'"reference/{name}"' not in menu] == []
 
 
