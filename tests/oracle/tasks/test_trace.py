@@ -1,49 +1,22 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from example_episodes import InProcess
 from example_gold import GOLD, Gold
-from example_packs import NAMES, ROOT, ExamplePack, context
+from example_packs import NAMES, ROOT, ExamplePack
 from small_tasks import Handmade, call, made, read, reply, task_with, tool
 
 from averment.oracle.model.loading import load_pack
 from averment.oracle.tasks.dependent import derive
 from averment.oracle.tasks.plan import plan
 from averment.oracle.tasks.task import Correction
-from averment.oracle.tasks.trace import GoldCall, gold_calls, script
+from averment.oracle.tasks.trace import GoldCall, call_script, gold_calls
 from averment.oracle.tasks.trace_checks import trace_failures
 from averment.oracle.tasks.trace_faults import FAULTS, TraceError
 
 PACKS = {name: load_pack(ROOT / name, strict=True) for name in NAMES}
-
-
-class InProcess:
-    """An episode of an example pack's backend, in this process."""
-
-    def __init__(self, example: ExamplePack) -> None:
-        self.backend = example.module("backend.py")
-        self.fixtures = example.fixtures(with_held_out=False)
-
-    def reset(self) -> None:
-        self.backend.reset(ctx=context(), fixtures=self.fixtures)
-
-    def list_tools(self) -> Any:
-        return self.backend.list_tools()
-
-    def call(self, name: str, arguments: Any, *, turn_index: int = 0) -> Any:
-        assert turn_index >= 0
-        return self.backend.call_tool(name, arguments, ctx=context())
-
-    def state(self) -> Any:
-        return self.backend.get_state()
-
-
-@contextmanager
-def episode_of(name: str) -> Iterator[InProcess]:
-    yield InProcess(ExamplePack(name))
 
 
 @pytest.mark.parametrize("gold", [pytest.param(gold, id=gold.template) for gold in GOLD])
@@ -59,10 +32,9 @@ def test_what_was_derived_by_hand_is_derived(gold: Gold) -> None:
         if turn.slot_updates
     ]
     task = task_with(template, planned, first, gold.slots, updates)
-    of = script(template, planned, pack.tools)
+    of = call_script(template, planned, pack.tools)
     if of.is_dependent:
-        with episode_of(gold.pack) as episode:
-            calls = derive(of, task, episode).calls
+        calls = derive(of, task, InProcess(ExamplePack(gold.pack))).calls
     else:
         calls = gold_calls(of, task)
     assert [(each.function_name, each.arguments) for each in calls] == list(gold.calls)
@@ -158,7 +130,7 @@ def test_a_call_after_a_correction_has_the_new_value(handmade: Handmade) -> None
 def faults(handmade: Handmade, *milestones: dict[str, Any], **fields: Any) -> list[tuple[str, Any, Any]]:
     of = made(handmade, *milestones, **fields)
     with pytest.raises(TraceError) as caught:
-        script(of.template, of.plan, of.pack.tools)
+        call_script(of.template, of.plan, of.pack.tools)
     return [(each.code, each.path, each.nearest) for each in caught.value.mistakes]
 
 
@@ -205,7 +177,7 @@ def test_a_fault_of_a_template_is_shown_at_its_place_in_the_file(handmade: Handm
     """With what to do about it."""
     of = made(handmade, call(args={"a": "{book}"}))
     with pytest.raises(TraceError) as caught:
-        script(of.template, of.plan, of.pack.tools)
+        call_script(of.template, of.plan, of.pack.tools)
     (problem,) = caught.value.refusal(of.pack, of.template).problems
     assert (problem.file, problem.path) == ("task_templates.yaml", "$[0].assistant_milestones[0].args.a")
     assert problem.line is not None

@@ -20,7 +20,7 @@ from averment.oracle.findings import Reason
 from averment.oracle.oracles import Episode, OracleError
 from averment.oracle.tasks.argument_tree import FromResult
 from averment.oracle.tasks.task import Task
-from averment.oracle.tasks.trace import GoldCall, Script, values_in_force
+from averment.oracle.tasks.trace import CallScript, GoldCall, values_in_force
 from averment.oracle.tasks.trace_faults import TraceError
 from averment.text.jsonvalue import cut, show
 from averment.text.structs import Mistake
@@ -93,7 +93,7 @@ class NotDerivedError(Exception):
         self.facts = facts
 
 
-def calls_as_bound(of: Script, task: Task) -> Generator[GoldCall, Any, None]:
+def calls_as_bound(of: CallScript, task: Task) -> Generator[GoldCall, Any, None]:
     """The gold calls of a task, each when it is known: send its result to have the next.
 
     Raises:
@@ -112,7 +112,7 @@ def calls_as_bound(of: Script, task: Task) -> Generator[GoldCall, Any, None]:
             results[call.id] = result
 
 
-def derive(of: Script, task: Task, episode: Episode) -> Derived:
+def derive(of: CallScript, task: Task, episode: Episode) -> Derived:
     """The gold calls of a task and their results, made in one episode from its reset on.
 
     Raises:

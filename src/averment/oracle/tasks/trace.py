@@ -4,7 +4,7 @@ The steps of the plan are walked with the values of the slots that are in force,
 on the way. The arguments of a call are those of its milestone (`argument_tree`); a parameter that the tool requires and
 that the milestone does not give is filled from the slot of its name. Parameters that are optional are never filled.
 
-What is the same for all tasks of a template is found once, as its `Script`, and so are the faults that all of them
+What is the same for all tasks of a template is found once, as its `CallScript`, and so are the faults that all of them
 would have (`trace_faults`).
 
 Where arguments are read from results, calls have to be made to know them: see `dependent`.
@@ -26,11 +26,11 @@ from averment.oracle.tasks.task import Task
 from averment.oracle.tasks.trace_faults import TraceError, stale_reads, unknown_placeholders
 
 __all__ = [
+    "CallScript",
     "GoldCall",
-    "Script",
     "ScriptedCall",
+    "call_script",
     "gold_calls",
-    "script",
     "values_in_force",
 ]
 
@@ -84,7 +84,7 @@ class ScriptedCall(msgspec.Struct, frozen=True, kw_only=True):
         return GoldCall(self.turn, self.group, self.position, self.tool, arguments)
 
 
-class Script(msgspec.Struct, frozen=True, kw_only=True):
+class CallScript(msgspec.Struct, frozen=True, kw_only=True):
     """The calls of a template, for all its tasks.
 
     Attributes:
@@ -100,7 +100,7 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
     is_dependent: bool
 
 
-def script(template: Template, plan: Plan, tools: Sequence[Tool]) -> Script:
+def call_script(template: Template, plan: Plan, tools: Sequence[Tool]) -> CallScript:
     """The calls of a template, as planned.
 
     A tool that the catalog lacks has no required parameters here; `trace_checks` refuses its calls.
@@ -137,7 +137,7 @@ def script(template: Template, plan: Plan, tools: Sequence[Tool]) -> Script:
                         corrections=corrections,
                     )
                 )
-    return Script(
+    return CallScript(
         template_id=template.template_id,
         user_entries=tuple(entries),
         calls=tuple(calls),
@@ -150,7 +150,7 @@ def script(template: Template, plan: Plan, tools: Sequence[Tool]) -> Script:
     )
 
 
-def gold_calls(of: Script, task: Task) -> list[GoldCall]:
+def gold_calls(of: CallScript, task: Task) -> list[GoldCall]:
     """The gold calls of a task in which none depends on a result, in the order in which they are made."""
     values = values_in_force(task)
     return [call.bound(values(call.corrections), _no_results) for call in of.calls]

@@ -12,7 +12,7 @@ from averment.oracle.model.templates import Template
 from averment.oracle.tasks.plan import plan
 from averment.oracle.tasks.steps import Plan
 from averment.oracle.tasks.task import Correction, Task
-from averment.oracle.tasks.trace import GoldCall, Script, script
+from averment.oracle.tasks.trace import CallScript, GoldCall, call_script
 
 Handmade = Callable[..., Pack]
 Values = Mapping[str, Any]
@@ -52,9 +52,9 @@ class Made(msgspec.Struct, frozen=True):
     values: dict[str, Any]
 
     @property
-    def script(self) -> Script:
+    def script(self) -> CallScript:
         """The template's calls."""
-        return script(self.template, self.plan, self.pack.tools)
+        return call_script(self.template, self.plan, self.pack.tools)
 
     def task(self, corrections: Mapping[int, Values] | None = None, **initial: Any) -> Task:
         """The task with these values, and those of corrections by the index of the turn."""
