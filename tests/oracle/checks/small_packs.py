@@ -1,7 +1,7 @@
 """The smallest pack that passes every check, and the bench that one check looks at it from.
 
-write(folder, also="def look(arguments, ctx):\n    return 1")   # what is added to its backend.py
-failures(folder, "5")                                         # what check 5 finds
+write(folder, also="del reset")   # `also` is added to its backend.py
+failures(folder, "5")             # what check 5 finds
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ TOOLS = [LOOK, PUT]
 FIXTURES = {"boxes": [{"box_id": "B-1", "item": "nail"}, {"box_id": "B-2", "item": "screw"}]}
 
 
-def case(name: str, tool: str = "look", /, box: str = "B-1", **more: Any) -> dict[str, Any]:
+def case(name: str, tool: str = "look", /, box: Any = "B-1", **more: Any) -> dict[str, Any]:
     """A probe; `arguments` replaces what it asks with."""
     return {"id": name, "tool": tool, "arguments": {"box_id": box}, **more}
 
@@ -169,7 +169,7 @@ def failures(root: Path, name: str, **options: Any) -> list[Failure]:
     """What one check finds; the probes are run first where it asks what was tried."""
     with bench(root, **options) as made:
         if name == "I1":
-            assert made.observations
+            assert made.observations.chains
         return list(check(name).run(made))
 
 
