@@ -8,10 +8,11 @@ from averment.oracle.lint.noting import Found, Rule
 from averment.oracle.model.pack import Pack
 from averment.oracle.model.templates import Milestone, Template
 from averment.oracle.model.tools import Tool
-from averment.oracle.tasks.arguments import required_parameters, slots_read
+from averment.oracle.tasks.arguments import required_parameters
 from averment.oracle.tasks.naming import near, some
 from averment.oracle.tasks.plan import PlanError, plan
-from averment.oracle.tasks.steps import CallsStep, Plan, UserStep
+from averment.oracle.tasks.steps import CallsStep, Plan
+from averment.oracle.tasks.trace_faults import stale_reads
 from averment.text.structs import Mistake
 
 __all__ = ["RULES"]
@@ -98,7 +99,8 @@ def _planned(pack: Pack) -> Iterator[Found]:
         except PlanError:
             continue  # check 1 tells why
         yield from _unconfirmed(pack, template, made, tools)
-        yield from _stale(template, made, tools)
+        for mistake in stale_reads(template, made, tools):
+            yield Found("templates", mistake.under(template.index))
 
 
 def _unconfirmed(pack: Pack, template: Template, made: Plan, tools: dict[str, Tool]) -> Iterator[Found]:
@@ -116,20 +118,6 @@ def _unconfirmed(pack: Pack, template: Template, made: Plan, tools: dict[str, To
                     f"the call of `{tool.name}` says `{parameter}: true`, and the user has not confirmed it"
                 )
                 yield Found("templates", Mistake("unconfirmed_call", message, path))
-
-
-def _stale(template: Template, made: Plan, tools: dict[str, Tool]) -> Iterator[Found]:
-    corrected: set[str] = set()  # later in the conversation than the step that is looked at
-    for step in reversed(made.steps):
-        if isinstance(step, UserStep) and step.entry is not None:
-            corrected.update(template.user_simulator_turns[step.entry].slot_updates)
-        elif isinstance(step, CallsStep):
-            for index in step.milestones:
-                each = template.assistant_milestones[index]
-                for name in sorted(slots_read(each, tools.get(each.tool or ""), corrected)):
-                    path = (template.index, "assistant_milestones", index)
-                    message = f"the call of `{each.tool}` reads the slot `{name}` before the user corrects it"
-                    yield Found("templates", Mistake("stale_argument", message, path))
 
 
 def _calls(template: Template) -> Iterator[tuple[int, Milestone]]:

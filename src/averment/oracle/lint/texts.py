@@ -8,12 +8,13 @@ from averment.oracle.lint.noting import Found, Rule
 from averment.oracle.model.pack import Pack
 from averment.oracle.model.templates import Template
 from averment.oracle.model.tools import Tool
-from averment.oracle.tasks.arguments import argument_texts, slots_read
+from averment.oracle.tasks.arguments import slots_read
 from averment.oracle.tasks.naming import near, some
 from averment.oracle.tasks.placeholders import SLOT_NAME, placeholders
 from averment.oracle.tasks.shapes import hidden_slots
 from averment.oracle.tasks.sources import source_kind
 from averment.oracle.tasks.spoken import Block, Path, blocks, languages
+from averment.oracle.tasks.trace_faults import unknown_placeholders
 from averment.text.structs import Mistake
 
 __all__ = ["RULES"]
@@ -69,16 +70,8 @@ def _why_unknown(template: Template, block: Block, name: str) -> str | None:
 
 
 def _in_arguments(template: Template) -> Iterator[Found]:
-    for index, milestone in enumerate(template.assistant_milestones):
-        for inner, text in argument_texts(milestone.args):
-            for offset, name in placeholders(text):
-                if name in template.slots:
-                    continue
-                path = (template.index, "assistant_milestones", index, "args", *inner)
-                message = f"the argument uses `{{{name}}}`, and no slot is called so"
-                close = near(name, template.slots)
-                mistake = Mistake("unknown_placeholder", message, path, offset=offset, nearest=close)
-                yield Found("templates", mistake)
+    for mistake in unknown_placeholders(template):
+        yield Found("templates", mistake.under(template.index))
 
 
 def _mentions(pack: Pack) -> Iterator[Found]:
