@@ -259,7 +259,7 @@ def _checks() -> str:
         (
             f"Check {', '.join(map(str, CHECKS_ABSENT))} of the contract is not made by this version: its row is absent, and the "
             "report says so under `checks_absent`. Any check can be *skipped*, with the reason `not_run` and a sentence that "
-            "says why; that is no pass. Checks whose input did not pass are."
+            "says why; that is no pass. A check that needs another one to pass is skipped where that one does not."
         ),
         "",
     ]
