@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from example_episodes import InProcess
+from example_packs import ROOT, ExamplePack
 from small_tasks import Handmade, Made, Recorded, call, made, read, reply
 
 from averment.errors import PackError
-from averment.oracle.oracles import OracleError, Trouble
+from averment.oracle.model.loading import load_pack
+from averment.oracle.model.options import Options
+from averment.oracle.oracles import Context, OracleError, Trouble
 from averment.oracle.tasks.argument_tree import FromResult
 from averment.oracle.tasks.dependent import (
     REASONS,
@@ -17,8 +22,12 @@ from averment.oracle.tasks.dependent import (
     nothing_derived,
     value_at,
 )
-from averment.oracle.tasks.trace import GoldCall
+from averment.oracle.tasks.expansion import expand
+from averment.oracle.tasks.plan import plan
+from averment.oracle.tasks.trace import GoldCall, call_script
 from averment.oracle.tasks.trace_faults import FAULTS, TraceError
+from averment.oracle.worker.backend import BackendOracle, Workers
+from averment.oracle.worker.nursery import Nursery
 
 ROWS: dict[str, Any] = {"rows": [{"id": "R-1"}, {"id": "R-2", "n": None}], "first": {"0": "zero"}, "n": 0}
 
@@ -212,6 +221,24 @@ def test_a_template_whose_calls_all_fail_has_a_place_too() -> None:
     """That of its milestones."""
     error = nothing_derived([NotDerivedError("call_failed", "it broke", trouble="raised")])
     assert error.mistakes[0].path == ("assistant_milestones",)
+
+
+def test_a_worker_answers_as_the_backend_does_in_this_process() -> None:
+    """One worker makes all calls of a task; what they come to is the same."""
+    name = "bilingual_clinic"
+    pack, example = load_pack(ROOT / name, strict=True), ExamplePack(name)
+    template = next(each for each in pack.templates if each.template_id == "clinic_refill_first_listed")
+    planned = plan(template)
+    of = call_script(template, planned, pack.tools)
+    (task, *_) = expand(template, planned, pack, limit=1)
+    fixtures = json.dumps(example.fixtures(with_held_out=False))
+    with Nursery(pack.root, fixtures=fixtures) as nursery:
+        oracle = BackendOracle(Workers(nursery, Options()), pack.files["backend"])
+        with oracle.episode(Context(task_id=task.task_id, seed=task.seed)) as episode:
+            found = derive(of, task, episode)
+    assert found == derive(of, task, InProcess(example))
+    listed = found.results[0]["prescriptions"][0]["prescription_id"]
+    assert found.calls[1].arguments["prescription_id"] == listed
 
 
 def test_every_reason_is_explained_and_tested() -> None:

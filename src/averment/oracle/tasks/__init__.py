@@ -1,1 +1,1 @@
-"""Where the values of a template's slots come from, and the steps of its conversation."""
+"""From templates to tasks: values for their slots, the steps and the texts of their conversations, their gold calls."""
