@@ -22,6 +22,7 @@ from averment.oracle.tasks.placeholders import SLOT_NAME, placeholders
 from averment.oracle.tasks.shapes import hidden_slots
 from averment.oracle.tasks.spoken import Block, Path, blocks
 from averment.oracle.tasks.steps import CallsStep, Plan, TextStep, UserStep
+from averment.text.jsonvalue import cut
 from averment.text.structs import Mistake
 
 __all__ = ["Line", "Script", "Text", "Wording", "wording_of"]
@@ -110,7 +111,7 @@ def wording_of(
         )
         scripts[template.template_id] = Script(tuple(_lines(pack, template, plan, spoken, found)), guards)
     for (role, _, _), (mistake, users) in found.items():
-        about = f"{mistake.message}, in {some(users)}" if role == "manifest" else mistake.message
+        about = f"{mistake.message} (used by {some(users)})" if role == "manifest" else mistake.message
         problems.report(problem_at(pack, role, msgspec.structs.replace(mistake, message=about)))
     problems.raise_any()
     return Wording(pack, spoken, prompt, scripts)
@@ -164,8 +165,7 @@ def _compile(
         yield "templates", Mistake("missing_text", f"there is no text for `{kind}`", path)
         return
     if language not in block.texts:
-        name = f"the template `{template.template_id}`" if block.role == "templates" else "the manifest"
-        message = f"{name} has no `{language}` in `{'.'.join(map(str, block.path[-2:]))}`"
+        message = f"{_holder(template, block)} has no `{language}` for {_said(template, block)}"
         yield block.role, Mistake("language_gap", message, block.path)
         return
     text = block.texts[language]
@@ -212,6 +212,19 @@ def _called(template: Template, block: Block, language: str) -> str | tuple[str,
         return block.role, Mistake("unknown_placeholder", message, nearest=near(name, template.slots))
     if slot.label and language not in slot.label:
         path = (template.index, "slots", name, "label")
-        message = f"the template `{template.template_id}` has no `{language}` in `{name}.label`"
+        message = f"the template `{template.template_id}` has no `{language}` for the label of `{name}`"
         return "templates", Mistake("language_gap", message, path)
     return slot.label.get(language, name)
+
+
+def _holder(template: Template, block: Block) -> str:
+    return f"the template `{template.template_id}`" if block.role == "templates" else "the manifest"
+
+
+def _said(template: Template, block: Block) -> str:
+    """What a block says, for a message."""
+    if block.kind == "first":
+        return "the first turn"
+    if block.kind == "user":
+        return f"what the user says after `{cut(template.user_simulator_turns[block.index].after, 60)}`"
+    return f"`{template.assistant_milestones[block.index].type}`"
