@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from averment.oracle.catalog.arguments import argument_failures
-from averment.oracle.scaffold.samples.values import sample_arguments
-from averment.oracle.scaffold.samples.words import word_of
+from averment.oracle.catalog.samples.values import sample_arguments
+from averment.oracle.catalog.samples.words import word_of
 from averment.text.patterns import compile_pattern
 
 Found = dict[str, Any]

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from averment.oracle.oracles import Condition, Context, Episode, Oracle
-from averment.oracle.worker.assertions import AssertionRunner
+from averment.oracle.worker.assertions import AssertionRunner, Jury
 
-__all__ = ["Attempt", "Call", "Play", "Script", "attempt", "playing", "traced"]
+__all__ = ["Attempt", "Call", "Play", "Script", "attempt", "judged", "perform", "playing", "traced"]
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -49,14 +49,19 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
         results: one for each call.
         before: the state after the reset.
         state: the state after the last call.
-        verdicts: one for each assertion, `{"name", "status", "passed", "detail", "line"}`.
+        verdicts: one for each assertion, `{"name", "status", "passed", "detail", "line"}`; empty before they are judged.
     """
 
     calls: tuple[Call, ...]
     results: tuple[Any, ...]
     before: Any
     state: Any
-    verdicts: tuple[dict[str, Any], ...]
+    verdicts: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether every assertion passed."""
+        return all(verdict["status"] == "passed" for verdict in self.verdicts)
 
 
 def playing(calls: Sequence[Call]) -> Play:
@@ -88,22 +93,38 @@ def attempt(oracle: Oracle, runner: AssertionRunner, script: Script, condition: 
     Raises:
         OracleError: the oracle or an assertion gave no answer.
     """
+    played = perform(oracle, script, condition)
+    if not script.assertions:
+        return played
+    with runner.jury(script.context, condition) as jury:
+        return judged(played, script, jury)
+
+
+def perform(oracle: Oracle, script: Script, condition: Condition) -> Attempt:
+    """Make the calls, and judge nothing.
+
+    Raises:
+        OracleError: the oracle gave no answer.
+    """
     with oracle.episode(script.context, condition) as episode:
         episode.reset()
         before = episode.state()
         calls, results = script.play(episode)
         state = episode.state() if calls else before
-    verdicts: list[dict[str, Any]] = []
-    if script.assertions:
-        verdicts = runner.run(
-            script.assertions,
-            state=state,
-            trace=traced(calls, results),
-            task=script.task,
-            context=script.context,
-            turn_index=calls[-1].turn_index if calls else 0,
-            condition=condition,
-        )
-    return Attempt(
-        calls=tuple(calls), results=tuple(results), before=before, state=state, verdicts=tuple(verdicts)
+    return Attempt(calls=tuple(calls), results=tuple(results), before=before, state=state)
+
+
+def judged(played: Attempt, script: Script, jury: Jury) -> Attempt:
+    """The attempt with what the assertions say of it.
+
+    Raises:
+        OracleError: an assertion gave no answer.
+    """
+    verdicts = jury.judge(
+        script.assertions,
+        state=played.state,
+        trace=traced(played.calls, played.results),
+        task=script.task,
+        turn_index=played.calls[-1].turn_index if played.calls else 0,
     )
+    return msgspec.structs.replace(played, verdicts=tuple(verdicts))

@@ -148,8 +148,8 @@ def _changed_calls(
 
 
 def _altered_each(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for name in value:
-        yield {**value, name: _altered(value[name])}
+    for name, part in value.items():
+        yield {**value, name: _altered(part)}
 
 
 def _altered(value: Any) -> Any:

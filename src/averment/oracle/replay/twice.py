@@ -14,7 +14,7 @@ import msgspec
 from averment.oracle.checks.divergence import first_difference
 from averment.oracle.findings import Reason
 from averment.oracle.oracles import Oracle, OracleError
-from averment.oracle.replay.attempt import Attempt, Script, attempt, playing
+from averment.oracle.replay.attempt import Attempt, Play, Script, attempt, judged, perform
 from averment.oracle.worker.assertions import AssertionRunner
 
 __all__ = ["REASONS", "Replay", "replay"]
@@ -46,25 +46,37 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
         detail: the reason in words.
         diverged: which part, `results`, `state` or `assertions`, and at which path, where the attempts differ.
         attempt: the first attempt; None where it gave no answer.
+        others: the further ways to play it, judged; none where the task is not gold.
+        error: why there was no answer.
     """
 
     reason: str | None = None
     detail: str = ""
     diverged: tuple[str, str] | None = None
     attempt: Attempt | None = None
+    others: tuple[Attempt, ...] = ()
+    error: OracleError | None = None
 
 
-def replay(oracle: Oracle, runner: AssertionRunner, script: Script) -> Replay:
+def replay(oracle: Oracle, runner: AssertionRunner, script: Script, others: Sequence[Play] = ()) -> Replay:
     """Replay a task twice.
 
-    The first attempt binds what depends on earlier results; the second makes the calls that came of it.
+    Args:
+        oracle: what answers.
+        runner: the pack's assertions.
+        script: the task.
+        others: further ways to play it, each judged in the first attempt's worker after its own evidence.
     """
     try:
-        first = attempt(oracle, runner, script, "plain")
-        again = msgspec.structs.replace(script, play=playing(first.calls))
-        second = attempt(oracle, runner, again, "shifted")
+        first = perform(oracle, script, "plain")
+        played = [perform(oracle, msgspec.structs.replace(script, play=play), "plain") for play in others]
+        if script.assertions:
+            with runner.jury(script.context, "plain") as jury:
+                first = judged(first, script, jury)
+                played = [judged(each, script, jury) for each in played]
+        second = attempt(oracle, runner, script, "shifted")
     except OracleError as error:
-        return Replay(reason="executable_replay_failed", detail=error.message)
+        return Replay(reason="executable_replay_failed", detail=error.message, error=error)
     for part, one, other in (
         ("results", list(first.results), list(second.results)),
         ("state", first.state, second.state),
@@ -76,18 +88,18 @@ def replay(oracle: Oracle, runner: AssertionRunner, script: Script) -> Replay:
             return Replay(
                 reason="nondeterministic_replay", detail=detail, diverged=(part, path), attempt=first
             )
-    return _judged(first)
+    return _judged(first, played)
 
 
 def _said(verdicts: Sequence[dict[str, Any]]) -> list[Any]:
     return [{key: verdict[key] for key in ("name", "status", "detail")} for verdict in verdicts]
 
 
-def _judged(first: Attempt) -> Replay:
+def _judged(first: Attempt, others: Sequence[Attempt]) -> Replay:
     wrong = [verdict for verdict in first.verdicts if verdict["status"] != "passed"]
     if not wrong:
-        return Replay(attempt=first)
-    others = [verdict for verdict in wrong if verdict["status"] != "not_applicable"]
-    reason = "assertion_failed" if others else "assertion_not_applicable_on_gold"
-    detail = "; ".join(f"{verdict['name']}: {verdict['detail']}" for verdict in others or wrong)
+        return Replay(attempt=first, others=tuple(others))
+    failed = [verdict for verdict in wrong if verdict["status"] != "not_applicable"]
+    reason = "assertion_failed" if failed else "assertion_not_applicable_on_gold"
+    detail = "; ".join(f"{verdict['name']}: {verdict['detail']}" for verdict in failed or wrong)
     return Replay(reason=reason, detail=detail, attempt=first)

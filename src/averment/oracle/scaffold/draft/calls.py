@@ -9,9 +9,9 @@ from typing import Any, Final
 import msgspec
 
 from averment.oracle.catalog.arguments import argument_failures
+from averment.oracle.catalog.samples.values import sample_arguments
 from averment.oracle.catalog.schema import declared_types
 from averment.oracle.scaffold.given.tools import GivenTool
-from averment.oracle.scaffold.samples.values import sample_arguments
 
 __all__ = ["CONFIRM", "Call", "Slot", "calls"]
 

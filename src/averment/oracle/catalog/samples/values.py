@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from averment.oracle.catalog.arguments import argument_failures, value_failures
+from averment.oracle.catalog.samples.words import word_of
 from averment.oracle.catalog.schema import OutOfStepsError, Schema, Schemas, declared_types
-from averment.oracle.scaffold.samples.words import word_of
 from averment.text.jsonvalue import is_number
 
 __all__ = ["Sample", "sample_arguments"]
