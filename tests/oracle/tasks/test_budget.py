@@ -220,3 +220,45 @@ def test_thousands_of_tasks_have_ids_of_their_own(handmade: Handmade) -> None:
     wide = {"source": "range:{min: 1, max: 1000000}", "visible_in_first_turn": True}
     tasks = bound(handmade([template("a", slots={"x": wide, "y": wide})]), 5000).tasks
     assert len({task.task_id for task in tasks}) == 5000
+
+
+TINY: dict[str, Any] = {
+    "books": [
+        {"book_id": "BK-100", "status": "available"},
+        {"book_id": "BK-200", "status": "available"},
+        {"book_id": "BK-300", "status": "on_loan"},
+    ],
+    "patrons": [{"patron_id": "P-1"}, {"patron_id": "P-2"}],
+}
+"""The rows of the contract's tiny pack, as far as ids depend on them."""
+
+
+def tiny(name: str, **slots: tuple[str, str | None]) -> dict[str, Any]:
+    sources = {
+        slot: {"source": f"fixture:{source}", "filter": condition, "visible_in_first_turn": True}
+        for slot, (source, condition) in slots.items()
+    }
+    return template(name, slots=sources, category="circulation")
+
+
+def test_the_contracts_tiny_pack_has_four_tasks(handmade: Handmade) -> None:
+    """One for each template, at its budget of 4 and with its seed; ids and seeds are what every implementation has."""
+    free, lent = "status == 'available'", "status == 'on_loan'"
+    pack = handmade(
+        [
+            tiny("lib_status_single", book_id=("books.book_id", free)),
+            tiny(
+                "lib_checkout_confirm", book_id=("books.book_id", free), patron_id=("patrons.patron_id", None)
+            ),
+            tiny("lib_status_parallel", book_a=("books.book_id", free), book_b=("books.book_id", lent)),
+            tiny("lib_irrelevant_renew"),
+        ],
+        fixtures=TINY,
+        manifest={"pack_id": "tiny_library", "version": "0.1.0"},
+    )
+    assert [(task.task_id, task.seed) for task in bound(pack, 4, seed=7).tasks] == [
+        ("tiny_library__lib_status_single__384d86204babf1a4", 13507390372400860766),
+        ("tiny_library__lib_checkout_confirm__b4a2d80229d354aa", 13873730617840153281),
+        ("tiny_library__lib_status_parallel__1ae8e9373e0aaac8", 10144330903714429929),
+        ("tiny_library__lib_irrelevant_renew__882ae0f89cd3930a", 16379516783451878448),
+    ]

@@ -1,1 +1,1 @@
-"""From templates to tasks: values for slots, the steps of conversations, their texts, the calls that are gold."""
+"""From templates to tasks: values for their slots, the steps and the texts of their conversations, their gold calls."""
