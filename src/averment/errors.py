@@ -3,7 +3,7 @@
     AvermentError (ValueError)     carries every problem found, not the first
     ├── DocumentError              an assertion document, or a policy it names, has mistakes
     ├── EvidenceError              evidence can't be read: unsupported, malformed or over a limit
-    ├── PackError                  an oracle pack, or the options to run it with, can't be loaded
+    ├── PackError                  an oracle pack, or the options to run it with, can't be loaded or made tasks of
     └── UsageError                 the call or command itself makes no sense
 
 A problem says what was expected, what was found, where, and what to do next. Evidence is never quoted in one:
@@ -76,7 +76,10 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     severity: Literal["error", "warning"] = "error"
 
     def render(self) -> str:
-        """The problem for a person: a line that editors can jump to, then what was expected and the mend."""
+        """The problem for a person: a line that editors can jump to, then what was expected and the mend.
+
+        What can't be seen is escaped: a file may say anything, and must not command the terminal that names it.
+        """
         place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
         lines = [f"{place + ': ' if place else ''}{self.severity}[{self.code}]: {self.message}"]
         if self.path is not None:
@@ -89,7 +92,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             lines.append(f"    did you mean `{self.nearest}`?")
         if self.mend is not None:
             lines.append(f"    {self.mend}")
-        return "\n".join(lines)
+        return "\n".join(line if line.isprintable() else _seen(line) for line in lines)
 
 
 class AvermentError(ValueError):
@@ -112,11 +115,16 @@ class EvidenceError(AvermentError):
 
 
 class PackError(AvermentError):
-    """An oracle pack, or a file of run options, can't be loaded; none of its code was run."""
+    """An oracle pack, or a file of run options, can't be loaded, or no tasks can be made of it; none of its code was run."""
 
 
 class UsageError(AvermentError):
     """The call or the command makes no sense as it stands."""
+
+
+def _seen(line: str) -> str:
+    """The line with all that can't be seen escaped, but for ends of lines and tabs."""
+    return "".join(char if char.isprintable() or char in "\n\t" else ascii(char)[1:-1] for char in line)
 
 
 def path_text(path: Sequence[str | int]) -> str:

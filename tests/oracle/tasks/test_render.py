@@ -16,7 +16,7 @@ from averment.oracle.model.pack import Pack
 from averment.oracle.tasks.budget import bind, budget_of
 from averment.oracle.tasks.plan import plan
 from averment.oracle.tasks.render import Called, Conversation, Said, render
-from averment.oracle.tasks.wording import Text, wording_of
+from averment.oracle.tasks.wording import MAX_TURN, Text, wording_of
 
 Handmade = Callable[..., Pack]
 EXAMPLES = Path(__file__).parents[3] / "examples" / "packs"
@@ -233,6 +233,16 @@ def test_a_blank_text_of_the_manifest_is_refused_there(handmade: Handmade) -> No
     with pytest.raises(PackError) as caught:
         rendered(pack)
     assert caught.value.problems[0].file == "manifest.yaml"
+
+
+def test_a_turn_that_would_be_huge_is_not_made(handmade: Handmade) -> None:
+    """Ten thousand times ten thousand characters are counted, and not written."""
+    first = template("{x}" * 10_000, slots={"x": slot(f"literal:{'y' * 10_000}")})
+    with pytest.raises(PackError) as caught:
+        rendered(handmade([first]))
+    assert caught.value.problems[0].code == "turn_too_long"
+    assert Text("templates", (), ("", "x", "")).filled({"x": "y" * MAX_TURN}) == "y" * MAX_TURN
+    assert Text("templates", (), ("", "x", "z")).filled({"x": "y" * MAX_TURN}) is None
 
 
 def test_violations_are_told_and_are_no_error(handmade: Handmade) -> None:

@@ -66,6 +66,10 @@ CODES: Final[dict[str, Reason]] = {
         "The pack has no system prompt, the built-in one is English, and another language is rendered.",
         "Add `system_prompt` or `system_prompt_path` to the manifest, in the language of the conversations.",
     ),
+    "turn_too_long": Reason(
+        "A turn comes out longer than any conversation needs.",
+        "Shorten the text, or the values of its slots.",
+    ),
     "unknown_exempt_tool": Reason(
         "`surface_guards.tool_names_exempt` names what is no tool of the catalog.",
         "Correct or remove the name.",

@@ -80,7 +80,7 @@ def render(wording: Wording, task: Task) -> Conversation:
         task: a task of a template that the wording has a script for.
 
     Raises:
-        PackError: a turn comes out blank.
+        PackError: a turn comes out blank, or longer than `MAX_TURN`.
     """
     script = wording.scripts[task.template_id]
     values = {name: str(value) for name, value in task.slots_initial.items()}
@@ -97,8 +97,8 @@ def render(wording: Wording, task: Task) -> Conversation:
             values.update((name, str(value)) for name, value in update.values.items())
             here = values | {name: str(value) for name, value in update.aliases.items()}
         text = line.text.filled(here)
-        if not text.strip():
-            raise _blank(wording, task, line.text)
+        if text is None or not text.strip():
+            raise _refusal(wording, task, line.text, text)
         if isinstance(step, UserStep):
             said.append(text)
         turns.append(Said("user" if isinstance(step, UserStep) else "assistant", text))
@@ -113,6 +113,8 @@ def render(wording: Wording, task: Task) -> Conversation:
     )
 
 
-def _blank(wording: Wording, task: Task, text: Text) -> PackError:
-    mistake = Mistake("blank_turn", f"the text comes out blank in the task `{task.task_id}`", text.path)
+def _refusal(wording: Wording, task: Task, text: Text, said: str | None) -> PackError:
+    """Why a turn can't be said: it is too long, or blank."""
+    code, how = ("turn_too_long", "too long") if said is None else ("blank_turn", "blank")
+    mistake = Mistake(code, f"the text comes out {how} in the task `{task.task_id}`", text.path)
     return PackError(problem_at(wording.pack, text.role, mistake))

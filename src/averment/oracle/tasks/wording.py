@@ -7,7 +7,7 @@ language lacks, a placeholder that has no value at its point of the conversation
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -25,7 +25,10 @@ from averment.oracle.tasks.steps import CallsStep, Plan, TextStep, UserStep
 from averment.text.jsonvalue import cut
 from averment.text.structs import Mistake
 
-__all__ = ["Line", "Script", "Text", "Wording", "wording_of"]
+__all__ = ["MAX_TURN", "Line", "Script", "Text", "Wording", "wording_of"]
+
+MAX_TURN: Final = 2**20
+"""Characters of a turn's text."""
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -41,9 +44,10 @@ class Text(msgspec.Struct, frozen=True):
     path: Path
     pieces: tuple[str, ...]
 
-    def filled(self, values: Mapping[str, str]) -> str:
-        """The text with its values; what they hold is not looked at again."""
-        return "".join([values[piece] if at & 1 else piece for at, piece in enumerate(self.pieces)])
+    def filled(self, values: Mapping[str, str]) -> str | None:
+        """The text with its values, which are not looked at again; None where it is longer than `MAX_TURN`."""
+        parts = [values[piece] if at & 1 else piece for at, piece in enumerate(self.pieces)]
+        return "".join(parts) if sum(map(len, parts)) <= MAX_TURN else None
 
 
 class Line(msgspec.Struct, frozen=True):
