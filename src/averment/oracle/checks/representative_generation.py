@@ -1,0 +1,115 @@
+"""Check 7: every template makes a task, and the task is gold.
+
+Run-wide first: the category budgets have room for every template, and every text is there in the language of the run.
+Then one task of each template, reserved ones too, is made as `averment pack build` makes it: bound, rendered, guarded, its
+gold calls worked out, checked and traced to what an agent can know, replayed twice in two worlds with its assertions, and
+held against agents that do nothing or call everything.
+
+The assertions are tried on gold gone wrong as well (calls dropped, duplicated, swapped, altered, added, a result
+corrupted, the state rolled back); one that passes whatever is done is no failure, and warned of as `vacuous_assertion`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from averment.errors import PackError
+from averment.oracle.checks.base import Check, NotRunError
+from averment.oracle.checks.places import oracle_failure, placed
+from averment.oracle.findings import Failure, Reason
+from averment.oracle.gold.making import Made
+from averment.oracle.gold.reasons import REASONS as DROPPED
+from averment.oracle.model.templates import Template
+from averment.oracle.oracles import OracleError
+
+if TYPE_CHECKING:
+    from averment.oracle.checks.bench import Bench
+
+__all__ = ["CHECK"]
+
+REASONS = {
+    "run_contract_failed": Reason(
+        "A budget has no room for all templates, or a text is missing in the language of the run.",
+        "Raise the budget, or write the text, as the message says.",
+    ),
+    "representative_trace_schema_mismatch": Reason(
+        "The gold calls of a template's task are not what the catalog and the template allow.",
+        "Correct the calls, the template or the tool's schema.",
+    ),
+    "representative_surface_guard_violation": Reason(
+        "What the user says gives away what it must not, or lacks what it must have.",
+        "Change the texts or the guards of the template.",
+    ),
+    "representative_replay_failed": Reason(
+        "A template's task does not reproduce, or its assertions don't pass.",
+        "`replay_reason` says which of these, and the message why.",
+    ),
+    "representative_generation_failed": Reason(
+        "A template makes no task, or one that is not worth having.",
+        "`drop_reason` says why, where the task was dropped.",
+    ),
+}
+_REASON_OF = {
+    "surface_guard_violation": "representative_surface_guard_violation",
+    "expected_trace_schema_mismatch": "representative_trace_schema_mismatch",
+    "executable_replay_failed": "representative_replay_failed",
+    "nondeterministic_replay": "representative_replay_failed",
+    "assertion_failed": "representative_replay_failed",
+    "assertion_not_applicable_on_gold": "representative_replay_failed",
+}
+
+
+def run(bench: Bench) -> Iterator[Failure]:
+    """The failures: of the run, then of the templates in their order."""
+    for name in ("1", "2", "3"):
+        row = bench.rows.get(name)
+        if row is not None and row.status != "pass":
+            raise NotRunError(f"check {name} did not pass, so that no task can be made")
+    try:
+        samples = bench.samples
+    except PackError as error:
+        for problem in error.problems:
+            if problem.severity == "error":
+                yield Failure(
+                    reason="run_contract_failed",
+                    message=problem.message,
+                    file=problem.file,
+                    line=problem.line,
+                    column=problem.column,
+                    path=problem.path,
+                    mend=problem.mend,
+                    facts={"code": problem.code},
+                )
+        return
+    for template, made in samples:
+        if isinstance(made, OracleError):
+            yield oracle_failure("representative_generation_failed", made, template_id=template.template_id)
+        elif made.drop is not None:
+            yield _dropped(bench, template, made)
+
+
+def _dropped(bench: Bench, template: Template, made: Made) -> Failure:
+    drop = made.drop
+    assert drop is not None  # noqa: S101 - the caller has looked
+    reason = _REASON_OF.get(drop.reason, "representative_generation_failed")
+    which = "replay_reason" if reason == "representative_replay_failed" else "drop_reason"
+    facts: dict[str, Any] = {
+        "template_id": template.template_id,
+        "task_id": made.task.task_id,
+        which: drop.reason,
+    }
+    if drop.failures:
+        facts["particulars"] = list(drop.failures)
+    return placed(
+        bench.pack,
+        "templates",
+        (template.index,),
+        reason,
+        f"the task of `{template.template_id}`: {drop.detail}",
+        mend=DROPPED[drop.reason].mend,
+        facts=facts,
+    )
+
+
+CHECK = Check(id="7", name="representative_generation_contract", reasons=REASONS, run=run)

@@ -1,0 +1,129 @@
+"""What a run makes gold with: the plans of all templates, their texts in its language, and the maker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
+
+from averment.oracle.gold.making import Made, Maker
+from averment.oracle.model.options import Options
+from averment.oracle.model.pack import Pack
+from averment.oracle.model.problems import Problems
+from averment.oracle.model.templates import Template
+from averment.oracle.oracles import Oracle, OracleError
+from averment.oracle.replay.mutants import Kills
+from averment.oracle.tasks.budget import Bound, bind, budget_of
+from averment.oracle.tasks.codes import problem_at
+from averment.oracle.tasks.expansion import ExpansionError, expand
+from averment.oracle.tasks.plan import PlanError, plan
+from averment.oracle.tasks.steps import Plan
+from averment.oracle.tasks.task import Task
+from averment.oracle.tasks.wording import Wording, wording_of
+from averment.oracle.worker.assertions import AssertionRunner
+
+__all__ = ["Kitchen", "Sample"]
+
+Sample = tuple[Template, Made | OracleError]
+"""A template, and the task that was made of it or why the oracle gave no answer."""
+
+
+class Kitchen(msgspec.Struct, frozen=True, kw_only=True):
+    """A run's plans, texts and maker.
+
+    Attributes:
+        pack: the pack.
+        options: the run's options.
+        plans: by template id.
+        wording: the texts in the run's language.
+        maker: makes gold of tasks.
+    """
+
+    pack: Pack
+    options: Options
+    plans: dict[str, Plan]
+    wording: Wording
+    maker: Maker
+
+    @classmethod
+    def of(cls, pack: Pack, options: Options, oracle: Oracle, runner: AssertionRunner) -> Kitchen:
+        """The kitchen of a run.
+
+        Raises:
+            PackError: with every template that has no plan, every text that is missing in the language, every template
+                whose calls can't be made whatever the values.
+        """
+        plans = _plans(pack)
+        wording = wording_of(pack, plans, language=options.language)
+        maker = Maker(pack, plans, wording, oracle=oracle, runner=runner, options=options)
+        return cls(pack=pack, options=options, plans=plans, wording=wording, maker=maker)
+
+    def bound(self) -> Bound:
+        """The tasks of the run.
+
+        Raises:
+            PackError: with every template that can't be bound, and every budget that is too small.
+        """
+        budget = budget_of(self.pack, tasks_per_category=self.options.tasks_per_category)
+        return bind(self.pack, self.plans, budget, seed=self.options.random_seed)
+
+    def samples(self, jobs: int) -> list[Sample]:
+        """One task of each template, those that are held out among them, made side by side.
+
+        Raises:
+            PackError: with every template that has no task at all.
+        """
+        problems = Problems()
+        tasks = []
+        for template in self.pack.templates:
+            try:
+                plan = self.plans[template.template_id]
+                tasks += expand(template, plan, self.pack, limit=1, seed=self.options.random_seed)[:1]
+            except ExpansionError as error:
+                for mistake in error.mistakes:
+                    problems.report(problem_at(self.pack, "templates", mistake.under(template.index)))
+        problems.raise_any()
+
+        with ThreadPoolExecutor(max_workers=jobs) as pool:
+            made = pool.map(lambda task: _attempted(self.maker, task), tasks)
+            return list(zip(self.pack.templates, made, strict=True))
+
+    def kill_table(self, made: Sequence[Made], jobs: int) -> dict[str, Kills]:
+        """What each assertion makes of the mutants of these gold tasks, together, by its name in order.
+
+        A task whose mutants can't be judged counts for nothing.
+        """
+
+        def killed(each: Made) -> dict[str, Kills]:
+            try:
+                return self.maker.kills(each)
+            except OracleError:
+                return {}
+
+        table: dict[str, Kills] = {}
+        with ThreadPoolExecutor(max_workers=jobs) as pool:
+            for found in pool.map(killed, made):
+                for name, kills in found.items():
+                    table[name] = kills.joined(table[name]) if name in table else kills
+        return dict(sorted(table.items()))
+
+
+def _plans(pack: Pack) -> dict[str, Plan]:
+    problems = Problems()
+    plans: dict[str, Plan] = {}
+    for template in pack.templates:
+        try:
+            plans[template.template_id] = plan(template)
+        except PlanError as error:
+            for refusal in error.refusals:
+                problems.report(problem_at(pack, "templates", refusal.under(template.index)))
+    problems.raise_any()
+    return plans
+
+
+def _attempted(maker: Maker, task: Task) -> Made | OracleError:
+    try:
+        return maker.make(task)
+    except OracleError as error:
+        return error
