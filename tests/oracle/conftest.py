@@ -1,18 +1,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import msgspec
 import pytest
 
+import averment.oracle.report as reports
 from averment.oracle.model.cases import Case
 from averment.oracle.model.manifest import Manifest
 from averment.oracle.model.pack import Pack
 from averment.oracle.model.templates import Template
 from averment.oracle.model.tools import Tool
+from averment.oracle.report_schema import report_schema
 from averment.text.source import Source, read_source
 
 TOOLS: list[dict[str, Any]] = [
@@ -109,3 +112,22 @@ def _make(
 def handmade() -> Callable[..., Pack]:
     """Makes packs from values, without files: a small library where nothing else is said."""
     return _make
+
+
+@pytest.fixture(scope="session", autouse=True)
+def every_report_fits() -> Iterator[None]:
+    """Whatever test makes a report on a pack, it is validated against the published schema."""
+    validator = jsonschema.Draft202012Validator(report_schema())
+
+    def checked(make: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+        def made(found: Any) -> dict[str, Any]:
+            written = make(found)
+            validator.validate(msgspec.json.decode(msgspec.json.encode(written)))
+            return written
+
+        return made
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("report", "refusal"):
+            patch.setattr(reports, name, checked(getattr(reports, name)))
+        yield

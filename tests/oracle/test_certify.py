@@ -12,13 +12,13 @@ import pytest
 from small_packs import ASSERTIONS, BACKEND, CASES, LOOK, PUT, TEMPLATES, write
 
 import averment.oracle.certify as certification
+import averment.oracle.report as reports
 from averment.errors import PackError
 from averment.oracle.certify import CHECKS, PARTS, Certification, certify, check, tier
 from averment.oracle.checks.base import Check
 from averment.oracle.findings import Failure, Row
 from averment.oracle.model.loading import load_pack
 from averment.oracle.model.options import Options
-from averment.oracle.report import report
 from averment.oracle.worker.backend import Workers
 from averment.oracle.worker.nursery import Nursery
 from averment.text.jsontext import pretty
@@ -76,7 +76,7 @@ def test_rows_come_in_the_order_of_the_checks_with_their_names(gold: Certificati
         "T1": "timeout_wiring",
         "I1": "gold_isolation",
     }
-    assert report(gold)["checks_absent"] == [7]
+    assert reports.report(gold)["checks_absent"] == [7]
 
 
 @pytest.mark.parametrize("name", CHECKS)
@@ -145,7 +145,7 @@ def test_without_a_catalog_that_is_the_oracles_no_probe_is_run(tmp_path: Path) -
     for row in found.rows:
         if row.id in skipped:
             assert [failure.reason for failure in row.failures] == ["not_run"]
-    shown = next(row for row in report(found)["checks"] if row["id"] == "5")
+    shown = next(row for row in reports.report(found)["checks"] if row["id"] == "5")
     assert shown["failures"][0]["detail"] == shown["failures"][0]["message"]
     assert shown["failures"][0]["detail"].startswith("check 3 did not pass")
 
@@ -176,7 +176,7 @@ def test_a_part_is_checked_alone(pack: Path, part: str, checks: list[str]) -> No
     found = certify(pack, only=part, progress=told.append)
     assert [row.id for row in found.rows] == [each.id for each in told] == checks
     assert found.passed
-    shown = report(found)
+    shown = reports.report(found)
     assert (shown["only"], shown["passed"]) == (part, True)
     assert not {"tier", "gold_eligible"} & set(shown)
 
@@ -341,7 +341,7 @@ def test_nothing_of_the_machine_is_in_a_report(tmp_path: Path) -> None:
             open(__file__ + ".none")
         """
     root = write(tmp_path / "pack", also=also)
-    written = pretty(report(certify(root))).decode()
+    written = pretty(reports.report(certify(root))).decode()
     for own in (tmp_path, Path.cwd(), Path.home(), Path(sys.prefix), "averment-", "/tmp"):  # noqa: S108
         assert str(own) not in written
     assert "backend.py" in written
@@ -371,4 +371,4 @@ def test_hostile_words_in_a_pack_are_words(tmp_path: Path) -> None:
     text = render_certification(found)
     assert all(char.isprintable() or char == "\n" for char in text)
     assert max(map(len, text.splitlines())) < 600
-    assert msgspec.json.decode(pretty(report(found)))["pack_id"] == HOSTILE
+    assert msgspec.json.decode(pretty(reports.report(found)))["pack_id"] == HOSTILE
