@@ -38,7 +38,10 @@ CLOCKS = {
     "oracle/child/episode.py": "`ctx.clock` is a datetime, made of the text in the run's options",
     "oracle/child/integrity.py": "it looks whether a pack's code has replaced them",
 }
-ROOMS = ("child", "model", "catalog", "compile", "tasks", "lint", "scaffold", "worker", "endpoint", "checks")
+ROOMS = (
+    *("child", "model", "catalog", "compile", "tasks", "lint"),
+    *("scaffold", "worker", "endpoint", "checks", "grade"),
+)
 """The rooms of `oracle`, in the order in which they may import one another; what stands beside them may import all."""
 
 

@@ -39,8 +39,8 @@ from averment.text.jsonvalue import show
 
 __all__ = ["MAX_COMPARED", "REASONS", "Comparison", "Pair", "Pairing", "compare_call", "pair_calls"]
 
-MAX_COMPARED = 1_000
-"""How many calls of one tool a run's are looked at; gold expects fewer, so the rest is unexpected anyway."""
+MAX_COMPARED = 500
+"""How many of a run's calls of one tool are compared; gold expects fewer, so the rest is unexpected anyway."""
 
 _MAX_TOLD = 5
 """How many arguments an explanation names."""
@@ -122,6 +122,72 @@ def compare_call(gold: GoldCall, call: Call, parameters: object, policy: Policy)
         parameters: the tool's schema of arguments; None where the task has no such tool, and then nothing is asked of it.
         policy: how.
     """
+    return _compared(_of_gold(gold, parameters, policy), _of_run(call, parameters, policy))
+
+
+class _Expected(msgspec.Struct, frozen=True):
+    """A call of gold, made ready to be compared: its arguments with defaults, and which defaults it leaves free."""
+
+    call: GoldCall
+    values: Mapping[str, Any]
+    keys: Mapping[str, bytes | None]
+    free: frozenset[str]
+    trouble: str | None
+
+
+class _Given(msgspec.Struct, frozen=True):
+    """A call of a run, made ready to be compared: its arguments with defaults, and what of them is taken out."""
+
+    call: Call
+    values: Mapping[str, Any]
+    keys: Mapping[str, bytes | None]
+    failures: tuple[ArgumentFailure, ...]
+    hidden: frozenset[str]
+    trouble: str | None
+
+
+def _of_gold(gold: GoldCall, parameters: object, policy: Policy) -> _Expected:
+    values, free, trouble = gold.arguments, frozenset[str](), None
+    if policy.arguments == "schema_then_canonical" and parameters is not None:
+        try:
+            values = with_defaults(parameters, gold.arguments)
+            if policy.unstated_defaults == "free":
+                free = frozenset(declared_defaults(parameters)) - frozenset(gold.arguments)
+        except OutOfStepsError as error:
+            trouble = str(error)
+    return _Expected(gold, values, _keys(values), free, trouble)
+
+
+def _of_run(call: Call, parameters: object, policy: Policy) -> _Given:
+    values = call.arguments if isinstance(call.arguments, dict) else {}
+    hidden = frozenset(
+        name for name, value in values.items() if call.hidden is not None and holds_redacted(value)
+    )
+    failures: tuple[ArgumentFailure, ...] = ()
+    trouble = None
+    if call.arguments is not UNSET and policy.arguments == "schema_then_canonical" and parameters is not None:
+        failures = tuple(
+            failure
+            for failure in argument_failures(parameters, values)
+            if not failure.steps or failure.steps[0] not in hidden
+        )
+        try:
+            values = with_defaults(parameters, values)
+        except OutOfStepsError as error:
+            trouble = str(error)
+    return _Given(call, values, _keys(values), failures, hidden, trouble)
+
+
+def _keys(values: Mapping[str, Any]) -> dict[str, bytes | None]:
+    return {name: canonical.key(value) for name, value in values.items()}
+
+
+_UNFIT = {"arguments_unreadable": "no text that strict JSON reads", "arguments_not_object": "no object"}
+
+
+def _compared(expected: _Expected, given: _Given, *, explained: bool = True) -> Comparison:
+    """One call with one of gold; the explanation takes longer than all the rest, and few are read."""
+    gold, call = expected.call, given.call
     if call.name is None:
         return Comparison(
             status="unknown",
@@ -143,56 +209,32 @@ def compare_call(gold: GoldCall, call: Call, parameters: object, policy: Policy)
         )
     if call.arguments is UNSET:
         return _unknown(call)
-    try:
-        return _compared(gold, call, parameters, policy)
-    except OutOfStepsError as error:
-        return Comparison(
-            status="unknown", reason="schema_too_large", explanation=f"{call.id} can't be compared: {error}"
-        )
-
-
-_UNFIT = {"arguments_unreadable": "no text that strict JSON reads", "arguments_not_object": "no object"}
-
-
-def _compared(gold: GoldCall, call: Call, parameters: object, policy: Policy) -> Comparison:
-    expected, given = gold.arguments, call.arguments
-    hidden = {name for name, value in given.items() if call.hidden is not None and holds_redacted(value)}
-    failures: tuple[ArgumentFailure, ...] = ()
-    free: frozenset[str] = frozenset()
-    if policy.arguments == "schema_then_canonical" and parameters is not None:
-        failures = tuple(
-            failure
-            for failure in argument_failures(parameters, given)
-            if not failure.steps or failure.steps[0] not in hidden
-        )
-        if policy.unstated_defaults == "free":
-            free = frozenset(declared_defaults(parameters)) - frozenset(expected)
-        expected = with_defaults(parameters, expected)
-        given = with_defaults(parameters, given)
-    left_out = free | hidden
-    expected, given = (
-        {name: side[name] for name in side if name not in left_out} for side in (expected, given)
+    trouble = expected.trouble or given.trouble
+    if trouble is not None:
+        told = f"{call.id} can't be compared: {trouble}"
+        return Comparison(status="unknown", reason="schema_too_large", explanation=told)
+    asked, said = expected.keys.keys() - expected.free, given.keys.keys() - expected.free
+    shared = (asked & said) - given.hidden
+    comparison = Comparison(
+        status="differs",
+        reason="schema_violated" if given.failures else "arguments_differ",
+        missing=tuple(sorted(asked - said)),
+        unexpected=tuple(sorted(said - asked)),
+        differing=tuple(sorted(name for name in shared if not _same(expected.keys[name], given.keys[name]))),
+        failures=given.failures,
     )
-    missing = sorted(expected.keys() - given.keys())
-    unexpected = sorted(given.keys() - expected.keys())
-    differing = sorted(
-        name for name in expected.keys() & given.keys() if not canonical.equal(expected[name], given[name])
-    )
-    if failures or missing or unexpected or differing:
-        return Comparison(
-            status="differs",
-            reason="schema_violated" if failures else "arguments_differ",
-            missing=tuple(missing),
-            unexpected=tuple(unexpected),
-            differing=tuple(differing),
-            failures=failures,
-            explanation=_explained(
-                call, failures, _differences(expected, given, missing, unexpected, differing)
-            ),
-        )
-    if hidden:
+    if comparison.failures or comparison.distance:
+        if not explained:
+            return comparison
+        return msgspec.structs.replace(comparison, explanation=_explained(expected, given, comparison))
+    # A mark in an argument that gold leaves free hides nothing that was asked for.
+    if given.hidden & asked:
         return _unknown(call)
     return Comparison(status="equal", reason="equal", explanation=f"{call.id} is the call that gold has")
+
+
+def _same(one: bytes | None, other: bytes | None) -> bool:
+    return one is not None and one == other
 
 
 def _unknown(call: Call) -> Comparison:
@@ -205,25 +247,17 @@ def _unknown(call: Call) -> Comparison:
     )
 
 
-def _differences(
-    expected: Mapping[str, Any],
-    given: Mapping[str, Any],
-    missing: Sequence[str],
-    unexpected: Sequence[str],
-    differing: Sequence[str],
-) -> list[str]:
-    told = [f"`{name}` is missing: gold has {show(expected[name])}" for name in missing]
-    told += [f"`{name}` is {show(given[name])}, and gold has no such argument" for name in unexpected]
-    for name in differing:
-        inside = (first_difference(expected[name], given[name]) or "$")[1:]
+def _explained(expected: _Expected, given: _Given, found: Comparison) -> str:
+    wanted, said = expected.values, given.values
+    parts = [f"{failure.message} (schema)" for failure in found.failures]
+    parts += [f"`{name}` is missing: gold has {show(wanted[name])}" for name in found.missing]
+    parts += [f"`{name}` is {show(said[name])}, and gold has no such argument" for name in found.unexpected]
+    for name in found.differing:
+        inside = (first_difference(wanted[name], said[name]) or "$")[1:]
         place = f", first at `{name}{inside}`" if inside else ""
-        told.append(f"`{name}` is {show(given[name])}, and gold has {show(expected[name])}{place}")
-    return told
-
-
-def _explained(call: Call, failures: Sequence[ArgumentFailure], told: Sequence[str]) -> str:
-    parts = [f"{failure.message} (schema)" for failure in failures] + list(told)
+        parts.append(f"`{name}` is {show(said[name])}, and gold has {show(wanted[name])}{place}")
     more = f"; and {len(parts) - _MAX_TOLD} more" if len(parts) > _MAX_TOLD else ""
+    call = given.call
     return f"{call.id} calls `{call.name}` with other arguments: {'; '.join(parts[:_MAX_TOLD])}{more}"
 
 
@@ -246,11 +280,13 @@ def pair_calls(
     paired_calls: set[int] = set()
     for name, golds in wanted.items():
         tried = called.get(name, [])[:MAX_COMPARED]
-        table = [
-            [compare_call(gold[at], calls[to], tools.get(name or ""), policy) for to in tried] for at in golds
-        ]
-        for row, column in assigned([[_cost(each) for each in line] for line in table]):
-            pairs.append(Pair(gold=golds[row], call=tried[column], comparison=table[row][column]))
+        schema = tools.get(name or "")
+        expected = [_of_gold(gold[at], schema, policy) for at in golds]
+        given = [_of_run(calls[to], schema, policy) for to in tried]
+        costs = [[_cost(_compared(each, other, explained=False)) for other in given] for each in expected]
+        for row, column in assigned(costs):
+            comparison = _compared(expected[row], given[column])
+            pairs.append(Pair(gold=golds[row], call=tried[column], comparison=comparison))
             paired_gold.add(golds[row])
             paired_calls.add(tried[column])
     missing = [index for index in range(len(gold)) if index not in paired_gold]

@@ -13,7 +13,7 @@ from averment.text.structs import describe, fit
 
 __all__ = ["MAX_GOLD_CALLS", "GoldCall", "GoldTask", "GoldTurn", "gold_task", "gold_tasks"]
 
-MAX_GOLD_CALLS = 200
+MAX_GOLD_CALLS = 100
 """How many calls one task may expect: pairing takes time in the square of it."""
 
 _MAX_PROBLEMS = 100

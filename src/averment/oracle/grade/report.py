@@ -180,7 +180,7 @@ def _unworded(value: Any) -> Any:
     """A value without what is worded for people."""
     if isinstance(value, dict):
         return {key: _unworded(part) for key, part in value.items() if key not in _WORDS}
-    return [_unworded(part) for part in value] if isinstance(value, list) else value
+    return [_unworded(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _graded_calls(task: GoldTask, run: Shown, found: Compared) -> list[GradedCall]:
