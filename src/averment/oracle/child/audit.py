@@ -170,9 +170,12 @@ class Audit:
 
     def assigned(self, _event: str, args: tuple[Any, ...]) -> None:
         """An attribute that the interpreter guards is set: other code for a function of somebody else's."""
-        owner, name = args[0], args[1]
-        code = getattr(owner, "__code__", None)
-        if name == "__code__" and not getattr(code, "co_filename", self._root).startswith(self._root):
+        owner, name, code = args
+        if name != "__code__":
+            return
+        file = getattr(owner.__code__, "co_filename", "")
+        # `types.coroutine` only marks the code that the function had.
+        if getattr(code, "co_filename", "") != file and not file.startswith(self._root):
             module, function = getattr(owner, "__module__", "?"), getattr(owner, "__qualname__", "?")
             self.note("patch", f"{module}.{function}.{name}"[:200], everywhere=True)
 
