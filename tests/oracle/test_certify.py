@@ -21,6 +21,7 @@ from averment.oracle.model.loading import load_pack
 from averment.oracle.model.options import Options
 from averment.oracle.worker.backend import Workers
 from averment.oracle.worker.nursery import Nursery
+from averment.report.packs import render_certification
 from averment.text.jsontext import pretty
 
 FLAWED = (
@@ -332,7 +333,7 @@ def test_the_same_pack_is_the_same_report(tmp_path: Path) -> None:
 
 
 def test_nothing_of_the_machine_is_in_a_report(tmp_path: Path) -> None:
-    """Neither the pack's folder nor the workers' own, though the pack prints them and raises with them."""
+    """Neither the pack's folder nor the workers' own, though the pack prints them and raises with them; nor in its text."""
     also = """
         import os, tempfile
 
@@ -341,7 +342,8 @@ def test_nothing_of_the_machine_is_in_a_report(tmp_path: Path) -> None:
             open(__file__ + ".none")
         """
     root = write(tmp_path / "pack", also=also)
-    written = pretty(reports.report(certify(root))).decode()
+    found = certify(root)
+    written = pretty(reports.report(found)).decode() + render_certification(found)
     for own in (tmp_path, Path.cwd(), Path.home(), Path(sys.prefix), "averment-", "/tmp"):  # noqa: S108
         assert str(own) not in written
     assert "backend.py" in written
@@ -364,8 +366,6 @@ def test_hostile_words_in_a_pack_are_words(tmp_path: Path) -> None:
     root = write(
         tmp_path / "pack", also=also, cases=cases, templates=templates, manifest={"pack_id": HOSTILE}
     )
-    from averment.report.packs import render_certification
-
     found = certify(root)
     assert statuses(found)["1"] == statuses(found)["5"] == "fail"
     text = render_certification(found)
