@@ -9,8 +9,7 @@ The tier is derived from the rows and never read from anywhere. Check 7 is not a
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
@@ -18,21 +17,18 @@ from typing import Any, Literal
 
 import msgspec
 
-from averment.errors import PackError, Problem
+from averment.errors import Problem
 from averment.oracle.checks.base import Check, NotRunError
 from averment.oracle.checks.bench import Bench
 from averment.oracle.findings import Failure, Row
-from averment.oracle.held_out import seen_fixtures, seen_tree
 from averment.oracle.lint.rules import lint
-from averment.oracle.model.endpoint import Tls
 from averment.oracle.model.loading import load_pack
 from averment.oracle.model.options import Options
 from averment.oracle.model.pack import Pack
-from averment.oracle.model.tree import fingerprint
-from averment.oracle.oracles import Oracle, OracleError
-from averment.oracle.worker.backend import Attempt, BackendOracle, Workers
-from averment.oracle.worker.isolation import Isolation, isolation
-from averment.oracle.worker.nursery import Nursery
+from averment.oracle.oracles import OracleError
+from averment.oracle.running import refuse_drift, running
+from averment.oracle.worker.backend import Attempt
+from averment.oracle.worker.isolation import Isolation
 
 __all__ = ["CHECKS", "CHECKS_ABSENT", "PARTS", "Certification", "certify", "tier"]
 
@@ -162,9 +158,9 @@ def certify(
     try:
         found = _examined(pack, options, chosen, jobs=jobs, require=require, progress=progress)
     except OSError:  # a file of the pack has gone
-        _refuse_drift(pack)
+        refuse_drift(pack)
         raise
-    _refuse_drift(pack)
+    refuse_drift(pack)
     warnings += found.warnings
     return msgspec.structs.replace(found, warnings=tuple(dict.fromkeys(warnings)), only=only)
 
@@ -179,18 +175,10 @@ def _examined(
     progress: Callable[[Check], object],
 ) -> Certification:
     """What the chosen checks find."""
-    fixtures = seen_fixtures(pack)
-    with (
-        seen_tree(pack) as root,
-        Nursery(root, fixtures=None if fixtures is None else json.dumps(fixtures)) as nursery,
-    ):
-        if "D1" in chosen and pack.endpoint is None:  # both conditions will be needed
-            nursery.start()
-        workers = Workers(nursery, options)
-        oracle = _oracle(pack, workers, fixtures or {})
-        metadata = None if _ASKING.isdisjoint(chosen) else _metadata(oracle)
-        bench = Bench(pack, options, oracle, workers, jobs=jobs)
-        enforced = _enforced(bench, chosen, require)
+    with running(pack, options, both="D1" in chosen) as at_work:
+        metadata = None if _ASKING.isdisjoint(chosen) else at_work.metadata()
+        bench = Bench(at_work, jobs=jobs)
+        enforced = None if _READING.issuperset(chosen) else at_work.isolation(require)
         rows = _rows(bench, chosen, progress)
         warnings = tuple(_looked_into(bench, chosen))
         exported = _exported(bench, chosen)
@@ -200,52 +188,10 @@ def _examined(
         rows=tuple(rows),
         warnings=warnings,
         isolation=enforced,
-        attempts=tuple(sorted(workers.attempts)),
+        attempts=tuple(sorted(at_work.workers.attempts)),
         endpoint_metadata=metadata,
         assertions=exported,
     )
-
-
-def _oracle(pack: Pack, workers: Workers, fixtures: Mapping[str, Any]) -> Oracle:
-    if pack.endpoint is None:
-        return BackendOracle(workers, pack.files["backend"])
-    from averment.oracle.endpoint.client import EndpointOracle
-
-    # The file names its bundle relative to itself; loading found where in the pack that is.
-    tls = Tls(ca_bundle_path=pack.files.get("ca_bundle"))
-    config = msgspec.structs.replace(pack.endpoint, tls=tls)
-    return EndpointOracle(config, pack_root=pack.root, fixtures=fixtures, options=workers.options)
-
-
-def _metadata(oracle: Oracle) -> Any:
-    """What an endpoint says that it is; a service that can't be reached leaves nothing to judge."""
-    if isinstance(oracle, BackendOracle):
-        return None
-    try:
-        return oracle.metadata()  # type: ignore[attr-defined]
-    except OracleError as error:
-        if error.trouble not in ("unreachable", "timeout"):
-            return None  # check 3 tells it
-        mend = "See that the service runs at the pack's `base_url`, and check again."
-        raise PackError(Problem(code="oracle_unreachable", message=error.message, mend=mend)) from None
-
-
-def _enforced(bench: Bench, chosen: Sequence[str], require: str | None) -> Isolation | None:
-    """What is enforced on workers here, asked of one that has no code of the pack."""
-    if _READING.issuperset(chosen):
-        return None
-    found = isolation(bench.workers.probe())
-    if require is not None and not found.meets(require):
-        missing = "; ".join(found.not_enforced)
-        raise PackError(
-            Problem(
-                code="isolation_too_weak",
-                message=f"workers are {found.level} here, and `{require}` is required",
-                expected="a kernel that enforces: " + missing,
-                mend="Run on Linux with Landlock and seccomp, or require less.",
-            )
-        )
-    return found
 
 
 def _rows(bench: Bench, chosen: Sequence[str], progress: Callable[[Check], object]) -> list[Row]:
@@ -291,22 +237,3 @@ def _exported(bench: Bench, chosen: Sequence[str]) -> int | None:
         return len(bench.inspection.assertions["exports"])
     except OracleError:
         return None
-
-
-def _refuse_drift(pack: Pack) -> None:
-    """What was certified must still be what lies there."""
-    now, digests = fingerprint(pack.root)
-    if now == pack.fingerprint:
-        return
-    changed = sorted(
-        name for name in {*digests, *pack.digests} if digests.get(name) != pack.digests.get(name)
-    )
-    raise PackError(
-        Problem(
-            code="pack_changed",
-            message="the file has changed while the pack was checked",
-            file=name.removeprefix("tree/"),
-            mend="Check again, with nobody writing to the pack.",
-        )
-        for name in changed
-    )

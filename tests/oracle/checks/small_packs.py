@@ -18,8 +18,7 @@ from averment.oracle.checks.bench import Bench
 from averment.oracle.findings import Failure
 from averment.oracle.model.loading import load_pack
 from averment.oracle.model.options import Options
-from averment.oracle.worker.backend import BackendOracle, Workers
-from averment.oracle.worker.nursery import Nursery
+from averment.oracle.running import running
 
 __all__ = [
     "BACKEND",
@@ -160,9 +159,8 @@ def write(
 def bench(root: Path, **options: Any) -> Iterator[Bench]:
     """What checks look at the pack from, with workers of its own."""
     pack, chosen = load_pack(root), Options(**options)
-    with Nursery(pack.root, fixtures=json.dumps(pack.fixtures)) as nursery:
-        workers = Workers(nursery, chosen)
-        yield Bench(pack, chosen, BackendOracle(workers, pack.files["backend"]), workers, jobs=2)
+    with running(pack, chosen, both=False) as at_work:
+        yield Bench(at_work, jobs=2)
 
 
 def failures(root: Path, name: str, **options: Any) -> list[Failure]:

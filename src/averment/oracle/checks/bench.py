@@ -8,12 +8,11 @@ from typing import Any
 from averment.oracle.checks.base import NotRunError
 from averment.oracle.checks.observations import Observations, chains, observe
 from averment.oracle.findings import Row
-from averment.oracle.model.options import Options
-from averment.oracle.model.pack import Pack
+from averment.oracle.gold.kitchen import Kitchen, Sample
 from averment.oracle.model.tree import read_bytes
-from averment.oracle.oracles import Context, Oracle, OracleError
-from averment.oracle.worker.assertions import AssertionRunner
-from averment.oracle.worker.backend import BackendOracle, Workers
+from averment.oracle.oracles import Context, OracleError
+from averment.oracle.running import Running
+from averment.oracle.worker.backend import BackendOracle
 
 __all__ = ["Bench", "Inspection"]
 
@@ -25,17 +24,18 @@ _MOST_BYTES = 1 << 20
 class Inspection:
     """What the pack's Python files say of themselves, looked into in workers; each part raises `OracleError`."""
 
-    def __init__(self, pack: Pack, workers: Workers, oracle: Oracle) -> None:
-        self._pack = pack
-        self._workers = workers
-        self._oracle = oracle
+    def __init__(self, at_work: Running) -> None:
+        self._pack = at_work.pack
+        self._workers = at_work.workers
+        self._oracle = at_work.oracle
+        self._runner = at_work.runner
 
     @cached_property
     def assertions(self) -> dict[str, Any]:
         """What `child.assertions.inspect_exports` says of `assertions.py`."""
         file = self._pack.files["assertions"]
         source = (self._pack.root / file).read_text(encoding="utf-8", errors="replace")
-        return AssertionRunner(self._workers, file).inspect(source)
+        return self._runner.inspect(source)
 
     @cached_property
     def scan(self) -> dict[str, Any]:
@@ -71,12 +71,13 @@ class Bench:
         jobs: how many episodes may run side by side.
     """
 
-    def __init__(self, pack: Pack, options: Options, oracle: Oracle, workers: Workers, *, jobs: int) -> None:
-        self.pack = pack
-        self.options = options
-        self.oracle = oracle
-        self.workers = workers
-        self.inspection = Inspection(pack, workers, oracle)
+    def __init__(self, at_work: Running, *, jobs: int) -> None:
+        self.pack = at_work.pack
+        self.options = at_work.options
+        self.oracle = at_work.oracle
+        self.workers = at_work.workers
+        self.runner = at_work.runner
+        self.inspection = Inspection(at_work)
         self.rows: dict[str, Row] = {}
         self.jobs = jobs
 
@@ -101,3 +102,14 @@ class Bench:
         tools = {tool.name for tool in self.pack.tools}
         known = [tuple(case for case in chain if case.tool in tools) for chain in chains(self.pack.cases)]
         return observe(self.oracle, [chain for chain in known if chain], self.context, jobs=self.jobs)
+
+    @cached_property
+    def samples(self) -> list[Sample]:
+        """One task of each template, made.
+
+        Raises:
+            PackError: no task can be made, whatever the values: a text is missing, a budget is too small.
+        """
+        kitchen = Kitchen.of(self.pack, self.options, self.oracle, self.runner)
+        kitchen.bound()
+        return kitchen.samples(self.jobs)
