@@ -169,6 +169,20 @@ def test_calls_that_gold_makes_at_once_may_not_be_made_one_by_one(task: Task, ru
     assert failing(task(*at_once), run(*one_by_one)) == {"call_grouping"}
 
 
+def test_calls_that_are_the_same_are_of_either_group(task: Task, run: Run) -> None:
+    """Gold has one of them alone and one beside another, and so has the run: in another order, which is free."""
+    gold = task(">x", [A], [A, B], "Done.", call_order="any")
+    assert said(gold, run(">x", [A, B], [A], "Done."), "call_grouping") == ("passed", None)
+    assert said(gold, run(">x", [B], [A, A], "Done."), "call_grouping")[0] == "failed"
+
+
+def test_what_gold_does_not_have_may_not_be_made_with_it(task: Task, run: Run) -> None:
+    """At once, that is; on its own it is the selection's matter."""
+    gold = task(">x", [A], "Done.")
+    assert said(gold, run(">x", [A, PING], "Done."), "call_grouping") == ("failed", "group_joined")
+    assert said(gold, run(">x", [PING], [A], "Done."), "call_grouping") == ("passed", None)
+
+
 def test_groups_that_were_not_called_are_not_asked_about(task: Task, run: Run) -> None:
     """What is missing is told elsewhere."""
     gold = task(">x", [A, B], "Done.")

@@ -11,6 +11,7 @@ from typing import Literal
 
 import msgspec
 
+from averment.oracle.catalog import canonical
 from averment.oracle.grade.calls import Call, RunTurn, Shown
 from averment.oracle.grade.compare import Pair, Pairing
 from averment.oracle.grade.gold import GoldTask, GoldTurn
@@ -72,29 +73,54 @@ def aligned(task: GoldTask, run: Shown, pairing: Pairing, policy: Policy) -> dic
 
 
 def grouped(task: GoldTask, run: Shown, pairing: Pairing) -> list[Grouping]:
-    """How each group of gold was made, of those whose calls were all called; names alone count here."""
+    """How each group of gold was made, of those whose calls were all called; names alone count here.
+
+    Calls of gold that are the same are each other's equals: which of them is paired with which call makes no group.
+    """
     call_of = {pair.gold: pair.call for pair in pairing.pairs}
+    kind_of = _kinds(task)
+    made = {pair.call: kind_of[pair.gold] for pair in pairing.pairs}
+    free = [at for at, turn in enumerate(run.turns) if turn.calls and _is_apart(run, at)]
     found = []
     for number, group in enumerate(task.groups):
-        if all(index in call_of for index in group):
-            calls = {call_of[index] for index in group}
-            found.append(Grouping(number, _grouping(calls, run)))
+        if not all(index in call_of for index in group):
+            continue
+        kinds = sorted(kind_of[index] for index in group)
+        # What gold does not have is of no kind, and sorts before all that are.
+        match = next(
+            (at for at in free if sorted(made.get(call, -1) for call in run.turns[at].calls) == kinds), None
+        )
+        if match is not None:
+            free.remove(match)
+            found.append(Grouping(number, "matched"))
+        else:
+            found.append(Grouping(number, _grouping({call_of[index] for index in group}, run)))
     return found
 
 
-def _grouping(calls: set[int], run: Shown) -> Literal["matched", "group_split", "group_joined"] | None:
+def _kinds(task: GoldTask) -> list[int]:
+    """For each call of gold the index of the first that is the same."""
+    first: dict[tuple[str, bytes | None], int] = {}
+    return [
+        first.setdefault((call.name, canonical.key(call.arguments)), index)
+        for index, call in enumerate(task.calls)
+    ]
+
+
+def _is_apart(run: Shown, at: int) -> bool:
+    """Whether the calls of a turn are known to be all that were made at once."""
+    return run.turns[at].apart and all(turn.apart for turn in run.turns[at + 1 : at + 2])
+
+
+def _grouping(calls: set[int], run: Shown) -> Literal["group_split", "group_joined"] | None:
+    """How calls were made that were not made at once and alone; None where that is not known."""
     turns = sorted({turn for index in calls if (turn := run.calls[index].turn) is not None})
     if not turns:
         return None
     first, last = turns[0], turns[-1]
     if any(run.turns[at].apart for at in range(first + 1, last + 1)):
         return "group_split"
-    made = {index for at in range(first, last + 1) for index in run.turns[at].calls}
-    if len(turns) == 1 and made != calls:
-        return "group_joined"
-    after = run.turns[last + 1 : last + 2]
-    is_known = first == last and run.turns[first].apart and all(turn.apart for turn in after)
-    return "matched" if is_known and made == calls else None
+    return "group_joined" if first == last and set(run.turns[first].calls) != calls else None
 
 
 def unearned(
