@@ -175,6 +175,12 @@ class _SameKind(type):
         return issubclass(subclass, cls.real)
 
 
+def _named(value: Any, stand_in: type, real: Any) -> str:
+    """The text of a date: the interpreter leaves the module away for classes that are not its own."""
+    text: str = real.__repr__(value)
+    return f"datetime.{text}" if type(value) is stand_in else text
+
+
 def _replace_datetime(clock: LogicalClock, note: _Note) -> None:
     real_date, real_datetime = dt.date, dt.datetime
 
@@ -188,6 +194,9 @@ def _replace_datetime(clock: LogicalClock, note: _Note) -> None:
         @classmethod
         def today(cls) -> Any:
             return cls.fromtimestamp(now_ns("date.today") / 1e9)
+
+        def __repr__(self) -> str:
+            return _named(self, Date, real_date)
 
     class DateTime(real_datetime, metaclass=_SameKind):  # type: ignore[misc, valid-type]
         real = real_datetime
@@ -204,6 +213,9 @@ def _replace_datetime(clock: LogicalClock, note: _Note) -> None:
         @classmethod
         def today(cls) -> Any:
             return cls.fromtimestamp(now_ns("datetime.today") / 1e9)
+
+        def __repr__(self) -> str:
+            return _named(self, DateTime, real_datetime)
 
     for stand_in, name in ((Date, "date"), (DateTime, "datetime")):
         stand_in.__module__ = "datetime"
