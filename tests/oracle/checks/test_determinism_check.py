@@ -6,6 +6,7 @@ import pytest
 from small_packs import CASES, Smallest, assert_earned, case, failures, write
 
 from averment.oracle.checks.determinism_check import CHECK
+from averment.oracle.findings import Failure
 
 
 def look(*body: str) -> str:
@@ -75,16 +76,30 @@ WORLD = {
 }
 
 
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], dict[str, Failure]]:
+    """A backend that reads each of them for a box of that name: its lines, and what is found, by name."""
+    branches = [
+        line
+        for name, (body, _) in WORLD.items()
+        for line in (f"if arguments['box_id'] == '{name}':", *(f"    {each}" for each in body))
+    ]
+    cases = [case(name, box=name) for name in WORLD]
+    root = write(tmp_path_factory.mktemp("world"), also=look(*branches), cases=cases)
+    found = {failure.facts["case"]: failure for failure in failures(root, "D1") if "case" in failure.facts}
+    return (root / "backend.py").read_text("utf-8").splitlines(), found
+
+
 @pytest.mark.parametrize("name", WORLD)
-def test_what_reads_the_world_and_shows_it_is_found(tmp_path: Path, name: str) -> None:
+def test_what_reads_the_world_and_shows_it_is_found(
+    world: tuple[list[str], dict[str, Failure]], name: str
+) -> None:
     """On every run, and with the place in the backend that reads it."""
+    lines, found = world
     body, suspect = WORLD[name]
-    root = write(tmp_path / "pack", also=look(*body), cases=[CASES[0]])
-    found = [failure for failure in failures(root, "D1") if failure.reason == "nondeterministic"]
-    assert [failure.facts["differs_at"] for failure in found] == ["$.x"]
-    lines = (root / "backend.py").read_text("utf-8").splitlines()
-    (number,) = (number for number, line in enumerate(lines, 1) if "'x':" in line)
-    suspects = found[0].facts["suspects"]
+    assert (found[name].reason, found[name].facts["differs_at"]) == ("nondeterministic", "$.x")
+    number = lines.index(f"        {body[-1]}") + 1
+    suspects = found[name].facts["suspects"]
     assert [each for each in suspects if each.startswith(f"backend.py:{number}: ") and suspect in each], (
         suspects
     )

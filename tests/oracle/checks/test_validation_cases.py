@@ -188,45 +188,48 @@ def test_a_probe_of_an_unknown_tool_is_not_run_and_parts_its_chain_from_the_one_
     assert "did you mean `look`?" in found[0].message
 
 
-def expect(tmp_path: Path, answer: str, expected: dict[str, Any], **more_of_case: Any) -> list[Failure]:
-    """What is found where `look` answers so for X, and a probe expects this."""
-    probe = case("x", box="X", expect=expected, **more_of_case)
-    return failures(write(tmp_path / "pack", also=look(f"return {answer}"), cases=more(probe)), "5")
+COMPARED: list[tuple[str, dict[str, Any], list[str]]] = [
+    ("{'error': {}}", {"error_code": None}, []),
+    ("{}", {"error_code": None}, []),
+    ("{'error': 'a text'}", {"error_code": None, "result_class": "success"}, []),
+    ("{'error': {'code': 'x'}}", {"error_code": None}, ["error_code_mismatch"]),
+    ("{}", {"error_code": "x"}, ["error_code_mismatch"]),
+    (
+        "{'error': {'code': 'x'}, 'status': 'awaiting_confirmation'}",
+        {"result_class": "structured_error"},
+        [],
+    ),
+    ("{'status': 'awaiting_confirmation'}", {"result_class": "awaiting_confirmation"}, []),
+    ("{'a': 1}", {"a": 1}, []),
+    ("{'a': 1}", {"a": 1.0}, ["result_field_mismatch"]),
+    ("{'a': 1}", {"a": "1"}, ["result_field_mismatch"]),
+    ("{'a': 1}", {"a": True}, ["result_field_mismatch"]),
+    ("{'a': {'b': 1, 'c': 2}}", {"a": {"c": 2, "b": 1}}, []),
+    ("{'a': {'b': 1, 'c': 2}}", {"a": {"b": 1}}, ["result_field_mismatch"]),
+    ("{}", {"a": None}, ["result_field_mismatch"]),
+    (
+        "{'a': 1}",
+        {"a": 2, "b": 3, "result_class": "structured_error"},
+        ["result_class_mismatch", "result_field_mismatch", "result_field_mismatch"],
+    ),
+]
+"""What `look` answers, what a probe expects, and what is found."""
 
 
-@pytest.mark.parametrize(
-    ("answer", "expected", "reasons"),
-    [
-        ("{'error': {}}", {"error_code": None}, []),
-        ("{}", {"error_code": None}, []),
-        ("{'error': 'a text'}", {"error_code": None, "result_class": "success"}, []),
-        ("{'error': {'code': 'x'}}", {"error_code": None}, ["error_code_mismatch"]),
-        ("{}", {"error_code": "x"}, ["error_code_mismatch"]),
-        (
-            "{'error': {'code': 'x'}, 'status': 'awaiting_confirmation'}",
-            {"result_class": "structured_error"},
-            [],
-        ),
-        ("{'status': 'awaiting_confirmation'}", {"result_class": "awaiting_confirmation"}, []),
-        ("{'a': 1}", {"a": 1}, []),
-        ("{'a': 1}", {"a": 1.0}, ["result_field_mismatch"]),
-        ("{'a': 1}", {"a": "1"}, ["result_field_mismatch"]),
-        ("{'a': 1}", {"a": True}, ["result_field_mismatch"]),
-        ("{'a': {'b': 1, 'c': 2}}", {"a": {"c": 2, "b": 1}}, []),
-        ("{'a': {'b': 1, 'c': 2}}", {"a": {"b": 1}}, ["result_field_mismatch"]),
-        ("{}", {"a": None}, ["result_field_mismatch"]),
-        ("{'a': 1}", {"a": 2, "b": 3, "result_class": "structured_error"}, 3 * ["?"]),
-    ],
-)
-def test_what_a_probe_expects_is_compared_as_the_contract_says(
-    tmp_path: Path, answer: str, expected: dict[str, Any], reasons: list[str]
-) -> None:
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> list[Failure]:
+    """What is found in one pack with all of them, each by its index."""
+    answers = ", ".join(answer for answer, _, _ in COMPARED)
+    also = look(f"return [{answers}][int(arguments['box_id'].strip('X'))]")
+    cases = [case(str(at), box=f"X{at}", expect=expect) for at, (_, expect, _) in enumerate(COMPARED)]
+    return failures(write(tmp_path_factory.mktemp("compared"), also=also, cases=more(*cases)), "5")
+
+
+@pytest.mark.parametrize("index", range(len(COMPARED)))
+def test_what_a_probe_expects_is_compared_as_the_contract_says(compared: list[Failure], index: int) -> None:
     """A code that is null asks for none; every other key is a field of the result, equal in canonical form."""
-    found = [failure.reason for failure in expect(tmp_path, answer, expected)]
-    if reasons == 3 * ["?"]:
-        assert found == ["result_class_mismatch", "result_field_mismatch", "result_field_mismatch"]
-    else:
-        assert found == reasons
+    found = [failure.reason for failure in compared if failure.facts["case"] == str(index)]
+    assert found == COMPARED[index][2]
 
 
 @pytest.mark.parametrize(("unchanged", "count"), [(True, 1), (False, 0), (None, 0)])
