@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from averment.errors import Problem, UsageError, nearest
 
-__all__ = ["Parser", "parse"]
+__all__ = ["Parser", "parse", "positive"]
 
 
 _WIDTH = 100
@@ -79,3 +79,11 @@ def parse(parser: Parser, args: Sequence[str]) -> argparse.Namespace:
             )
         )
     return namespace
+
+
+def positive(text: str) -> int:
+    """A whole number above zero, for `type=`."""
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number

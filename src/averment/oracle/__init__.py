@@ -12,6 +12,9 @@ fixtures, task templates, probes, and `assertions.py` with predicates in Python.
     child/     what runs in the process of an oracle; the standard library only
     worker/    what starts, feeds, limits and ends those processes
     endpoint/  oracles that are HTTPS services
+    replay/    gold calls run once, twice in two worlds, and with something wrong on purpose
+    gold/      from bound tasks to gold, or to the reason why not
+    build/     benchmarks: rows, dropped tasks, the manifest
     checks/    what certification asks, one module per check
     grade/     recorded runs of agents against the gold of a task
     certify    all checks of a pack, the report, the tier

@@ -114,6 +114,11 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     output_dir: str | None = None
     warnings: tuple[Problem, ...] = ()
 
+    def deciding(self) -> dict[str, Any]:
+        """What outcomes follow from, as plain values: not where they are written, nor what was odd in the file."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return {name: value for name, value in plain.items() if name not in ("output_dir", "warnings")}
+
 
 class OracleRuntime(msgspec.Struct, frozen=True, kw_only=True):
     """The contract's section about running an oracle; each key may stand at the top instead."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 
-__all__ = ["Deadline"]
+__all__ = ["Deadline", "Stopwatch"]
 
 
 class Deadline:
@@ -22,3 +22,16 @@ class Deadline:
     def remaining(self) -> float:
         """Seconds until then; 0.0 once it has passed."""
         return max(0.0, self._end - time.monotonic())
+
+
+class Stopwatch:
+    """The time since it was made, for people who wait; nothing that is written depends on it."""
+
+    __slots__ = ("_start",)
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+
+    def seconds(self) -> float:
+        """Seconds since then."""
+        return time.monotonic() - self._start
