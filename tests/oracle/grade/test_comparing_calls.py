@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from averment.oracle.grade.calls import Call, Hidden, Unfit
-from averment.oracle.grade.compare import REASONS, Comparison, compare_call, pair_calls
+from averment.oracle.grade.compare import MAX_COMPARED, REASONS, Comparison, compare_call, pair_calls
 from averment.oracle.grade.gold import GoldCall
 from averment.oracle.grade.policy import Policy
 
@@ -311,6 +311,14 @@ def test_a_call_of_an_unknown_tool_may_be_the_missing_one() -> None:
     pairing = pair_calls([gold({"id": "A"})], [call({}, None), call({}, None)], {}, Policy())
     assert [(pair.gold, pair.call, pair.comparison.status) for pair in pairing.pairs] == [(0, 0, "unknown")]
     assert (pairing.missing, pairing.unexpected) == ((), (1,))
+
+
+def test_of_very_many_calls_of_one_tool_the_first_are_compared() -> None:
+    """The rest is unexpected, which it is anyway."""
+    calls = [*[call({"id": "B"})] * MAX_COMPARED, call({"id": "A"})]
+    pairing = pair_calls([gold({"id": "A"})], calls, {}, Policy())
+    assert [(pair.call, pair.comparison.status) for pair in pairing.pairs] == [(0, "differs")]
+    assert len(pairing.unexpected) == MAX_COMPARED
 
 
 SET = st.lists(st.tuples(st.sampled_from(["find", "lend"]), ARGUMENTS), max_size=4)

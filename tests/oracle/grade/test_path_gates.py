@@ -19,6 +19,7 @@ from averment.oracle.grade.policy import Policy
 Task = Callable[..., GoldTask]
 Run = Callable[..., Shown]
 PING: tuple[str, dict[str, Any]] = ("ping", {})
+FLY: tuple[str, dict[str, Any]] = ("fly", {})
 A, B = ("find", {"id": "A"}), ("find", {"id": "B"})
 LEND = ("lend", {"id": "A", "confirm": True})
 CONFIRMED = (">lend it", "Shall I?", ">yes", [LEND], "Done.")
@@ -174,6 +175,8 @@ def test_calls_that_are_the_same_are_of_either_group(task: Task, run: Run) -> No
     gold = task(">x", [A], [A, B], "Done.", call_order="any")
     assert said(gold, run(">x", [A, B], [A], "Done."), "call_grouping") == ("passed", None)
     assert said(gold, run(">x", [B], [A, A], "Done."), "call_grouping")[0] == "failed"
+    twice = task(">x", [A], [A], "Done.")
+    assert said(twice, run(">x", [A], [A, PING], "Done."), "call_grouping") == ("failed", "group_joined")
 
 
 def test_what_gold_does_not_have_may_not_be_made_with_it(task: Task, run: Run) -> None:
@@ -227,7 +230,9 @@ def test_the_order_is_asked_for_only_of_the_right_calls(
     [
         (([A], [PING], [LEND]), ("passed", None)),
         (([A], [LEND], [PING]), ("passed", None)),
-        (([PING], [A], [LEND]), ("passed", None)),
+        (([A], [B], [PING], [LEND]), ("passed", None)),
+        (([FLY], [A], [PING], [LEND]), ("passed", None)),
+        (([PING], [A], [LEND]), ("failed", "prefix_differs")),
         (([LEND], [A], [PING]), ("failed", "prefix_differs")),
     ],
 )
@@ -235,9 +240,17 @@ def test_a_prefix_binds_the_first_appearances_of_required_tools(
     task: Task, run: Run, steps: tuple[Any, ...], expected: tuple[str, str | None]
 ) -> None:
     """Other tools, and what comes after the prefix, are free."""
-    columns = {"call_order": "prefix", "call_order_prefix": 1, "required_tools": ["find", "lend"]}
-    gold = task(">x", [A], [PING], [LEND], "Done.", **columns)
+    columns = {"call_order": "prefix", "call_order_prefix": 1, "required_tools": ["find", "lend", "ping"]}
+    gold = task(">x", *reversed(steps), "Done.", **columns)
     assert said(gold, run(">x", *steps, "Done."), "call_ordering") == expected
+
+
+def test_a_prefix_counts_each_required_tool_once(task: Task, run: Run) -> None:
+    """By its first appearance."""
+    columns = {"call_order": "prefix", "call_order_prefix": 2, "required_tools": ["find", "lend"]}
+    gold = task(">x", [A], [B], [LEND], **columns)
+    assert said(gold, run(">x", [B], [A], [LEND]), "call_ordering") == ("passed", None)
+    assert said(gold, run(">x", [LEND], [A], [B]), "call_ordering") == ("failed", "prefix_differs")
 
 
 def test_one_call_has_no_order(task: Task, run: Run) -> None:
@@ -279,6 +292,13 @@ def test_texts_have_a_counterpart_in_their_place(
 ) -> None:
     """By their place among the calls; what is said with calls, and answered by nobody, is none."""
     assert said(task(">x", "Which?", ">A", [A], "Done."), run(*steps), "text_turn") == expected
+
+
+def test_texts_on_the_other_side_of_the_calls_are_in_another_place(task: Task, run: Run) -> None:
+    """Calls hold their places, however many texts would find a counterpart without them."""
+    gold = task(">x", "Which?", ">A", "Sure?", ">yes", [A])
+    made = run(">x", [A], "Which?", ">A", "Sure?", ">yes")
+    assert said(gold, made, "text_turn") == ("failed", "text_missing")
 
 
 def test_verbatim_asks_for_the_very_words_but_of_the_last_text(task: Task, run: Run) -> None:
@@ -367,6 +387,7 @@ def test_an_answer_to_another_question_is_no_agreement(task: Task, run: Run) -> 
     """Gold asks twice, so the user must have answered twice."""
     gold = task(">x", "Which?", ">A", "Shall I?", ">yes", [LEND], "Done.")
     assert said(gold, run(">x", "Which?", ">A", [LEND], "Done."), "confirmation")[0] == "failed"
+    assert said(gold, run(">x", "Which?", "Sure?", ">yes", [LEND]), "confirmation")[0] == "failed"
     assert said(gold, run(">x", "Which?", ">A", "Sure?", ">yes", [LEND]), "confirmation")[0] == "passed"
 
 

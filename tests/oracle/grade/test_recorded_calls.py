@@ -62,6 +62,24 @@ def test_a_greeting_before_the_user_has_spoken_is_left_out(run: Run) -> None:
     assert turns(run("Hello!", "Is anybody there?")) == ["Hello!", "Is anybody there?"]
 
 
+def test_what_is_said_after_a_call_is_no_greeting(run: Run) -> None:
+    """Also where the agent has begun without the user."""
+    assert turns(run([A], "Found.", ">x", "No.")) == [["find"], "Found.", "No."]
+
+
+def test_an_utterance_that_a_later_one_replaces_was_not_said() -> None:
+    """Transcripts of speech hold drafts."""
+    heard = {"role": "agent", "loc": "src_0#$"}
+    seen = from_model(
+        [],
+        turns=[
+            {"id": "a", "text": "No", "final": False, "seq": 0, **heard},
+            {"id": "b", "text": "Now.", "seq": 1, **heard},
+        ],
+    )
+    assert turns(seen) == ["Now."]
+
+
 def test_a_text_without_a_word_in_it_is_none(run: Run) -> None:
     """Blank text says nothing."""
     assert turns(run(">x", "  ", [A])) == [["find"]]

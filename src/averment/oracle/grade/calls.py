@@ -280,8 +280,10 @@ _IN_MESSAGE = re.compile(rf"\.(?:{_CALL_KEYS})(?:\[\d+\](?:\.(?:{_CALL_KEYS}))?)
 
 def _message(call: ToolCall) -> str | None:
     """The place of the message in which a call stands; None where that is not known."""
-    found = None if call.loc is None or call.span_id is not None else _IN_MESSAGE.search(call.loc)
-    return call.loc[: found.start()] if found and call.loc is not None else None
+    if call.loc is None:
+        return None
+    found = _IN_MESSAGE.search(call.loc)
+    return call.loc[: found.start()] if found else None
 
 
 def _is_in(loc: str, message: str) -> bool:

@@ -29,8 +29,8 @@ from averment.evidence.redaction import holds_redacted
 from averment.oracle.catalog import canonical
 from averment.oracle.catalog.arguments import ArgumentFailure, argument_failures
 from averment.oracle.catalog.defaults import declared_defaults, with_defaults
+from averment.oracle.catalog.divergence import first_difference
 from averment.oracle.catalog.schema import OutOfStepsError
-from averment.oracle.checks.divergence import first_difference
 from averment.oracle.grade.assignment import assigned
 from averment.oracle.grade.calls import Call
 from averment.oracle.grade.gold import GoldCall
