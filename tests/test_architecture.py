@@ -40,7 +40,7 @@ CLOCKS = {
 }
 ROOMS = (
     *("child", "model", "catalog", "compile", "tasks", "lint"),
-    *("scaffold", "worker", "endpoint", "checks", "grade"),
+    *("scaffold", "worker", "endpoint", "replay", "gold", "checks", "build", "grade"),
 )
 """The rooms of `oracle`, in the order in which they may import one another; what stands beside them may import all."""
 

@@ -99,7 +99,7 @@ def test_options_are_told_but_not_where_the_report_goes(
     here = reports.report(certified(options=Options(output_dir=str(tmp_path))))
     there = reports.report(certified(options=Options(output_dir="/elsewhere")))
     assert here == there
-    assert not set(reports.OPTIONS_LEFT_OUT) & set(here["options"])
+    assert not set(Options.NOT_DECIDING) & set(here["options"])
     other = reports.report(certified(options=Options(random_seed=1)))
     assert other["options"]["random_seed"] == 1
     assert other["validation_config_fingerprint"] != here["validation_config_fingerprint"]

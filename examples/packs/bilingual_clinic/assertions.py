@@ -347,6 +347,13 @@ def assert_patient_read_first(*, state: Any, trace: Any, task: Any, ctx: Any) ->
     check(len(tools) > 1, "nothing but the record was looked up")
 
 
+def assert_nothing_refused(*, state: Any, trace: Any, task: Any, ctx: Any) -> None:
+    """No call was refused: nothing was asked for that the clinic does not have."""
+    del state, task, ctx
+    refused = [call["tool"] for call in trace if code_of(call["result"]) is not None]
+    check(not refused, f"calls were refused: {', '.join(refused)}; none was expected")
+
+
 def assert_no_tool_called(*, state: Any, trace: Any, task: Any, ctx: Any) -> None:
     """Nothing was called."""
     del state, task, ctx
@@ -374,6 +381,7 @@ ASSERTIONS = {
     "assert_previewed_before_booking": assert_previewed_before_booking,
     "assert_superseded_value_unused": assert_superseded_value_unused,
     "assert_patient_read_first": assert_patient_read_first,
+    "assert_nothing_refused": assert_nothing_refused,
     "assert_no_tool_called": assert_no_tool_called,
 }
 
@@ -398,5 +406,6 @@ ASSERTION_CAPABILITIES = {
     "assert_previewed_before_booking": {"category": "path", "trace": True},
     "assert_superseded_value_unused": {"category": "path", "trace": True},
     "assert_patient_read_first": {"category": "path", "trace": True},
+    "assert_nothing_refused": {"category": "path", "trace": True},
     "assert_no_tool_called": {"category": "path", "trace": True},
 }

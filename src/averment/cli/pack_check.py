@@ -24,13 +24,13 @@ import os
 import sys
 from typing import Any
 
-from averment.cli.parser import Parser
+from averment.cli.parser import Parser, positive
 from averment.errors import ExitCode, PackError, Problem, UsageError
 
 __all__ = ["configure", "execute"]
 
 _REPORT = "oracle_validation_report.json"
-_PARTS = ("manifest", "tools", "templates", "assertions", "cases")
+_PARTS = ("manifest", "tools", "templates", "assertions", "cases", "tasks")
 
 
 def configure(parser: Parser) -> None:
@@ -49,13 +49,7 @@ def configure(parser: Parser) -> None:
     about = "refuse to run code with less: `guarded` is a process with limits, `confined` the kernel's refusal as well"
     parser.add_argument("--require-isolation", metavar="LEVEL", choices=["guarded", "confined"], help=about)
     about = "episodes that run side by side; by default one for each processor, at most 8"
-    parser.add_argument("-j", "--jobs", metavar="N", type=_positive, help=about)
-
-
-def _positive(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text)):
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1, found `{text[:60]}`")
-    return int(text)
+    parser.add_argument("-j", "--jobs", metavar="N", type=positive, help=about)
 
 
 def execute(args: argparse.Namespace) -> int:

@@ -82,8 +82,11 @@ def parse(parser: Parser, args: Sequence[str]) -> argparse.Namespace:
 
 
 def positive(text: str) -> int:
-    """A whole number above zero, for `type=`."""
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
+    """A whole number above zero, for `type=`.
+
+    Raises:
+        ArgumentTypeError: it is none.
+    """
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1, found `{text[:60]}`")
+    return int(text)

@@ -4,7 +4,7 @@
     silver     not gold, with at least one template and one tool
     prototype  anything else
 
-The tier is derived from the rows and never read from anywhere. Check 7 is not among them yet (`CHECKS_ABSENT`).
+The tier is derived from the rows and never read from anywhere.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from averment.oracle.model.loading import load_pack
 from averment.oracle.model.options import Options
 from averment.oracle.model.pack import Pack
 from averment.oracle.oracles import OracleError
+from averment.oracle.replay.mutants import Kills
 from averment.oracle.running import refuse_drift, running
 from averment.oracle.worker.backend import Attempt
 from averment.oracle.worker.isolation import Isolation
@@ -39,6 +40,7 @@ CHECKS = {
     "4": "assertions_importable",
     "5": "validation_cases",
     "6": "confirmation_policy",
+    "7": "representative_generation",
     "M1": "mutation_declaration",
     "D1": "determinism_check",
     "D2": "error_shape",
@@ -48,7 +50,7 @@ CHECKS = {
 }
 """By id, the module of `checks` that is the check; in the order in which they run."""
 
-CHECKS_ABSENT = (7,)
+CHECKS_ABSENT: tuple[int, ...] = ()
 """Checks of the contract that this version does not make; their rows are absent."""
 
 PARTS = {
@@ -57,6 +59,7 @@ PARTS = {
     "templates": ("1", "2"),
     "assertions": ("4",),
     "cases": ("5", "6", "M1", "D1", "D2"),
+    "tasks": ("7",),
 }
 """What `--only` runs: the checks about one file of the pack; the manifest has loading alone."""
 
@@ -81,6 +84,7 @@ class Certification(msgspec.Struct, frozen=True, kw_only=True):
         attempts: what the pack's code tried.
         endpoint_metadata: what an endpoint said that it is.
         assertions: how many are exported; None where they can't be loaded or were not looked at.
+        kills: what each assertion makes of gold gone wrong, by its name; empty where no task is gold.
         only: the part that was asked for; None for all.
     """
 
@@ -92,6 +96,7 @@ class Certification(msgspec.Struct, frozen=True, kw_only=True):
     attempts: tuple[Attempt, ...] = ()
     endpoint_metadata: Any = None
     assertions: int | None = None
+    kills: dict[str, Kills] = {}
     only: str | None = None
 
     @property
@@ -182,6 +187,7 @@ def _examined(
         rows = _rows(bench, chosen, progress)
         warnings = tuple(_looked_into(bench, chosen))
         exported = _exported(bench, chosen)
+        kills = bench.kill_table if "7" in chosen else {}
     return Certification(
         pack=pack,
         options=options,
@@ -191,6 +197,7 @@ def _examined(
         attempts=tuple(sorted(at_work.workers.attempts)),
         endpoint_metadata=metadata,
         assertions=exported,
+        kills=kills,
     )
 
 
@@ -222,10 +229,13 @@ def _with_mend(each: Check, failure: Failure) -> Failure:
 def _looked_into(bench: Bench, chosen: Sequence[str]) -> Iterator[Problem]:
     """Warnings about the pack's Python files."""
     from averment.oracle.checks.assertions_importable import unnamed_assertion_warnings
+    from averment.oracle.checks.representative_generation import vacuous_assertions
     from averment.oracle.lint.scanned import scan_warnings
 
     if "4" in chosen:
         yield from unnamed_assertion_warnings(bench)
+    if "7" in chosen:
+        yield from vacuous_assertions(bench)
     if "I1" in chosen:  # everything is
         yield from scan_warnings(bench.inspection.scan)
 

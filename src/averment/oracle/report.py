@@ -16,16 +16,13 @@ from averment.oracle.certify import CHECKS_ABSENT, Certification
 from averment.oracle.findings import Failure, Row
 from averment.text.jsontext import digest
 
-__all__ = ["LOGIC_VERSION", "OPTIONS_LEFT_OUT", "SCHEMA", "refusal", "report"]
+__all__ = ["LOGIC_VERSION", "SCHEMA", "refusal", "report"]
 
 SCHEMA = "averment.oracle_validation_report.v1"
 """What a report says that it is; `averment schema pack-report` is its schema."""
 
 LOGIC_VERSION = 1
 """Raised when checks come to judge differently: reports of two versions are then told apart by their digests."""
-
-OPTIONS_LEFT_OUT = ("output_dir", "warnings")
-"""Options that say where a report goes, and not what it is made with."""
 
 
 def report(found: Certification) -> dict[str, Any]:
@@ -34,11 +31,7 @@ def report(found: Certification) -> dict[str, Any]:
     numbered = [row for row in found.rows if row.id.isdigit()]
     extra = [row for row in found.rows if not row.id.isdigit()]
     oracle_kind = "endpoint" if pack.endpoint is not None else "backend"
-    options = {
-        name: value
-        for name, value in msgspec.to_builtins(found.options).items()
-        if name not in OPTIONS_LEFT_OUT
-    }
+    options = found.options.deciding()
     shown: dict[str, Any] = {
         "schema": SCHEMA,
         "engine": {"name": "averment", "version": __version__},
@@ -51,6 +44,7 @@ def report(found: Certification) -> dict[str, Any]:
         "extra_checks": [_row(row) for row in extra],
         "checks_absent": list(CHECKS_ABSENT),
         "lint": [_problem(warning) for warning in found.warnings],
+        "kill_table": {name: kills.by_kind for name, kills in found.kills.items()},
         "isolation": None if found.isolation is None else msgspec.to_builtins(found.isolation),
         "audit": [
             {key: value for key, value in msgspec.to_builtins(attempt).items() if value}

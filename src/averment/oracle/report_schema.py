@@ -14,7 +14,8 @@ from averment.errors import Problem
 from averment.oracle.certify import CHECKS, PARTS, Tier
 from averment.oracle.findings import Failure, Row
 from averment.oracle.model.options import Options
-from averment.oracle.report import OPTIONS_LEFT_OUT, SCHEMA
+from averment.oracle.replay.mutants import KINDS
+from averment.oracle.report import SCHEMA
 from averment.oracle.worker.backend import Attempt
 from averment.oracle.worker.isolation import Isolation
 
@@ -28,7 +29,7 @@ def report_schema() -> dict[str, Any]:
     for definition in definitions.values():
         definition["description"] = definition["description"].partition("\n\n")[0]
         definition["additionalProperties"] = False
-    for name in OPTIONS_LEFT_OUT:
+    for name in Options.NOT_DECIDING:
         del definitions["Options"]["properties"][name]
     definitions["Options"]["required"] = sorted(definitions["Options"]["properties"])
     definitions["Row"]["required"] = ["id", "name", "status", "failures"]
@@ -92,6 +93,14 @@ def _examined() -> dict[str, Any]:
         "validation_config_fingerprint": _DIGEST,
         "options": {"$ref": "#/$defs/Options"},
         "lint": _list_of("Problem"),
+        "kill_table": {
+            "type": "object",
+            "additionalProperties": {
+                "type": "object",
+                "propertyNames": {"enum": list(KINDS)},
+                "additionalProperties": {"type": "array", "items": _COUNT, "minItems": 2, "maxItems": 2},
+            },
+        },
         "isolation": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/Isolation"}]},
         "audit": _list_of("Attempt"),
         "stats": _closed(stats),

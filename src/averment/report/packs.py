@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from averment.errors import Problem
-from averment.oracle.certify import CHECKS_ABSENT, Certification
+from averment.oracle.certify import Certification
 from averment.oracle.findings import Failure, Row
 from averment.text.shown import printable
 
@@ -109,8 +109,6 @@ def _verdict(found: Certification, paint: _Paint) -> Iterator[str]:
     if found.only is not None:
         yield f"{found.only}: {paint('pass', 'nothing wrong') if found.passed else paint('FAIL', 'not right')}"
         return
-    absent = ", ".join(str(number) for number in CHECKS_ABSENT)
-    yield paint("dim", f"checks that this version does not make: {absent}")
     missing = _in_the_way(found)
     yield f"tier: {paint(found.tier, found.tier)}{f'; in the way of gold: {missing}' if missing else ''}"
 

@@ -9,8 +9,10 @@ from averment.oracle.checks.base import NotRunError
 from averment.oracle.checks.observations import Observations, chains, observe
 from averment.oracle.findings import Row
 from averment.oracle.gold.kitchen import Kitchen, Sample
+from averment.oracle.gold.making import Made
 from averment.oracle.model.tree import read_bytes
 from averment.oracle.oracles import Context, OracleError
+from averment.oracle.replay.mutants import Kills
 from averment.oracle.running import Running
 from averment.oracle.worker.backend import BackendOracle
 
@@ -18,6 +20,7 @@ __all__ = ["Bench", "Inspection"]
 
 
 _MOST_FILES = 200
+_MOST_MUTANTS = 2
 _MOST_BYTES = 1 << 20
 
 
@@ -104,12 +107,34 @@ class Bench:
         return observe(self.oracle, [chain for chain in known if chain], self.context, jobs=self.jobs)
 
     @cached_property
-    def samples(self) -> list[Sample]:
-        """One task of each template, made.
+    def kitchen(self) -> Kitchen:
+        """What tasks are made with.
 
         Raises:
             PackError: no task can be made, whatever the values: a text is missing, a budget is too small.
         """
         kitchen = Kitchen.of(self.pack, self.options, self.oracle, self.runner)
         kitchen.bound()
-        return kitchen.samples(self.jobs)
+        return kitchen
+
+    @cached_property
+    def samples(self) -> list[Sample]:
+        """One task of each template, made.
+
+        Raises:
+            PackError: as `kitchen`.
+        """
+        return self.kitchen.samples(self.jobs)
+
+    @cached_property
+    def kill_table(self) -> dict[str, Kills]:
+        """What the assertions of gold samples make of a few mutants of each kind, by name; empty without gold."""
+        row = self.rows.get("7")
+        if (
+            row is None
+            or row.status == "skipped"
+            or any(f.reason == "run_contract_failed" for f in row.failures)
+        ):
+            return {}
+        gold = [made for _, made in self.samples if isinstance(made, Made) and made.drop is None]
+        return self.kitchen.kill_table(gold, self.jobs, most=_MOST_MUTANTS)

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from averment.oracle.catalog.divergence import first_difference
 from averment.oracle.checks.base import Check
-from averment.oracle.checks.divergence import first_difference
 from averment.oracle.checks.observations import Chain, Step, outcome
 from averment.oracle.checks.places import case_failure, raised, tool_failure
 from averment.oracle.findings import Failure, Reason

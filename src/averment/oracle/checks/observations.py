@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from averment.oracle.checks.divergence import first_difference
+from averment.oracle.catalog.divergence import first_difference
 from averment.oracle.model.cases import Case
 from averment.oracle.model.manifest import Confirmation
 from averment.oracle.oracles import Condition, Context, Episode, Oracle, OracleError

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from averment.errors import PackError
+from averment.errors import PackError, Problem
 from averment.oracle.checks.base import Check, NotRunError
 from averment.oracle.checks.places import oracle_failure, placed
 from averment.oracle.findings import Failure, Reason
@@ -26,7 +26,7 @@ from averment.oracle.oracles import OracleError
 if TYPE_CHECKING:
     from averment.oracle.checks.bench import Bench
 
-__all__ = ["CHECK"]
+__all__ = ["CHECK", "WARNINGS", "vacuous_assertions"]
 
 REASONS = {
     "run_contract_failed": Reason(
@@ -48,6 +48,12 @@ REASONS = {
     "representative_generation_failed": Reason(
         "A template makes no task, or one that is not worth having.",
         "`drop_reason` says why, where the task was dropped.",
+    ),
+}
+WARNINGS = {
+    "vacuous_assertion": Reason(
+        "An assertion passed on every mutant of its tasks' evidence: whatever the agent did, it would have passed.",
+        "Assert what the right calls bring about, or remove the assertion.",
     ),
 }
 _REASON_OF = {
@@ -110,6 +116,22 @@ def _dropped(bench: Bench, template: Template, made: Made) -> Failure:
         mend=DROPPED[drop.reason].mend,
         facts=facts,
     )
+
+
+def vacuous_assertions(bench: Bench) -> Iterator[Problem]:
+    """A warning for every assertion that passes whatever is done to its evidence."""
+    exports = bench.inspection.assertions["exports"] if bench.kill_table else {}
+    for name, kills in bench.kill_table.items():
+        if kills.is_vacuous:
+            total = sum(of for _, of in kills.by_kind.values())
+            yield Problem(
+                code="vacuous_assertion",
+                message=f"`{name}` passes all of {total} mutants of the tasks that name it",
+                file=bench.pack.files["assertions"],
+                line=exports.get(name, {}).get("line"),
+                mend=WARNINGS["vacuous_assertion"].mend,
+                severity="warning",
+            )
 
 
 CHECK = Check(id="7", name="representative_generation_contract", reasons=REASONS, run=run)

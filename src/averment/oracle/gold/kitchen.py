@@ -16,7 +16,7 @@ from averment.oracle.oracles import Oracle, OracleError
 from averment.oracle.replay.mutants import Kills
 from averment.oracle.tasks.budget import Bound, bind, budget_of
 from averment.oracle.tasks.codes import problem_at
-from averment.oracle.tasks.expansion import ExpansionError, expand
+from averment.oracle.tasks.expansion import ExpansionError, expand, reserved_rows
 from averment.oracle.tasks.plan import PlanError, plan
 from averment.oracle.tasks.steps import Plan
 from averment.oracle.tasks.task import Task
@@ -71,15 +71,22 @@ class Kitchen(msgspec.Struct, frozen=True, kw_only=True):
     def samples(self, jobs: int) -> list[Sample]:
         """One task of each template, those that are held out among them, made side by side.
 
+        Rows that are held out are used where the oracle has them.
+
         Raises:
             PackError: with every template that has no task at all.
         """
         problems = Problems()
+        held_out = self.pack.held_out
+        hidden = held_out is not None and not held_out.policy.fixtures_in_backend_state
+        reserved = reserved_rows(self.pack) if hidden else frozenset()
         tasks = []
         for template in self.pack.templates:
             try:
                 plan = self.plans[template.template_id]
-                tasks += expand(template, plan, self.pack, limit=1, seed=self.options.random_seed)[:1]
+                tasks += expand(
+                    template, plan, self.pack, limit=1, seed=self.options.random_seed, reserved=reserved
+                )[:1]
             except ExpansionError as error:
                 for mistake in error.mistakes:
                     problems.report(problem_at(self.pack, "templates", mistake.under(template.index)))
@@ -89,15 +96,15 @@ class Kitchen(msgspec.Struct, frozen=True, kw_only=True):
             made = pool.map(lambda task: _attempted(self.maker, task), tasks)
             return list(zip(self.pack.templates, made, strict=True))
 
-    def kill_table(self, made: Sequence[Made], jobs: int) -> dict[str, Kills]:
+    def kill_table(self, made: Sequence[Made], jobs: int, *, most: int = 8) -> dict[str, Kills]:
         """What each assertion makes of the mutants of these gold tasks, together, by its name in order.
 
-        A task whose mutants can't be judged counts for nothing.
+        A task whose mutants can't be judged counts for nothing. `most` bounds the mutants of one kind and task.
         """
 
         def killed(each: Made) -> dict[str, Kills]:
             try:
-                return self.maker.kills(each)
+                return self.maker.kills(each, most)
             except OracleError:
                 return {}
 

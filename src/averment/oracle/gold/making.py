@@ -127,8 +127,8 @@ class Maker:
             return _dropped(made, INVALID, _details(wrong), _plain(wrong))
         return self._replayed(recipe, made)
 
-    def kills(self, made: Made) -> dict[str, Kills]:
-        """What the assertions of a gold task make of its mutants, by name.
+    def kills(self, made: Made, most: int) -> dict[str, Kills]:
+        """What the assertions of a gold task make of its mutants, at most so many of a kind, by name.
 
         Raises:
             OracleError: an assertion gave no answer.
@@ -136,7 +136,7 @@ class Maker:
         assert made.attempt is not None  # noqa: S101 - gold has one
         script = self._script(made.task, made.calls)
         tools = self._recipes[made.task.template_id].tools
-        return kills(self._oracle, self._runner, script, made.attempt, tools)
+        return kills(self._oracle, self._runner, script, made.attempt, tools=tools, most=most)
 
     def _recipe(self, template: Template, plan: Plan) -> _Recipe:
         pack = self._pack

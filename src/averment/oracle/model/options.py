@@ -6,7 +6,7 @@ import math
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import Meta
@@ -114,10 +114,12 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     output_dir: str | None = None
     warnings: tuple[Problem, ...] = ()
 
+    NOT_DECIDING: ClassVar = ("output_dir", "warnings")
+
     def deciding(self) -> dict[str, Any]:
         """What outcomes follow from, as plain values: not where they are written, nor what was odd in the file."""
         plain: dict[str, Any] = msgspec.to_builtins(self)
-        return {name: value for name, value in plain.items() if name not in ("output_dir", "warnings")}
+        return {name: value for name, value in plain.items() if name not in self.NOT_DECIDING}
 
 
 class OracleRuntime(msgspec.Struct, frozen=True, kw_only=True):

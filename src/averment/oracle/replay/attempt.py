@@ -93,24 +93,24 @@ def attempt(oracle: Oracle, runner: AssertionRunner, script: Script, condition: 
     Raises:
         OracleError: the oracle or an assertion gave no answer.
     """
-    played = perform(oracle, script, condition)
+    with oracle.episode(script.context, condition) as episode:
+        played = perform(episode, script.play)
     if not script.assertions:
         return played
     with runner.jury(script.context, condition) as jury:
         return judged(played, script, jury)
 
 
-def perform(oracle: Oracle, script: Script, condition: Condition) -> Attempt:
-    """Make the calls, and judge nothing.
+def perform(episode: Episode, play: Play) -> Attempt:
+    """Reset, make the calls, and judge nothing.
 
     Raises:
-        OracleError: the oracle gave no answer.
+        OracleError: the oracle gave no answer; the episode is over.
     """
-    with oracle.episode(script.context, condition) as episode:
-        episode.reset()
-        before = episode.state()
-        calls, results = script.play(episode)
-        state = episode.state() if calls else before
+    episode.reset()
+    before = episode.state()
+    calls, results = play(episode)
+    state = episode.state() if calls else before
     return Attempt(calls=tuple(calls), results=tuple(results), before=before, state=state)
 
 

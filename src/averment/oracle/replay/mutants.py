@@ -8,6 +8,7 @@ rolled back are made from the recorded evidence. A mutant that leaves the eviden
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -15,7 +16,7 @@ import msgspec
 from averment.oracle.catalog.canonical import key
 from averment.oracle.model.tools import Tool
 from averment.oracle.oracles import Oracle, OracleError
-from averment.oracle.replay.attempt import Attempt, Call, Script, playing, traced
+from averment.oracle.replay.attempt import Attempt, Call, Script, perform, playing, traced
 from averment.oracle.worker.assertions import AssertionRunner
 
 __all__ = ["KINDS", "Kills", "kills"]
@@ -30,8 +31,6 @@ KINDS = (
     "state_rolled_back",
 )
 """What is done to the evidence, one thing in each mutant."""
-
-_MOST_OF_A_KIND = 8
 
 
 class Kills(msgspec.Struct, frozen=True):
@@ -60,7 +59,13 @@ class _Evidence(msgspec.Struct, frozen=True):
 
 
 def kills(
-    oracle: Oracle, runner: AssertionRunner, script: Script, gold: Attempt, tools: Sequence[Tool]
+    oracle: Oracle,
+    runner: AssertionRunner,
+    script: Script,
+    gold: Attempt,
+    *,
+    tools: Sequence[Tool],
+    most: int,
 ) -> dict[str, Kills]:
     """What each assertion of a task makes of the mutants of its gold attempt, by name.
 
@@ -70,6 +75,7 @@ def kills(
         script: the task.
         gold: its first attempt, in which every assertion passed.
         tools: the tools that a call may be added of.
+        most: the mutants of one kind at most.
 
     Raises:
         OracleError: an assertion ended its worker or took too long.
@@ -78,7 +84,7 @@ def kills(
     if not script.assertions:
         return {}
     with runner.jury(script.context) as jury:
-        for kind, evidence in _mutants(oracle, script, gold, tools):
+        for kind, evidence in _mutants(oracle, script, gold, tools, most):
             verdicts = jury.judge(
                 script.assertions,
                 state=evidence.state,
@@ -94,32 +100,35 @@ def kills(
 
 
 def _mutants(
-    oracle: Oracle, script: Script, gold: Attempt, tools: Sequence[Tool]
+    oracle: Oracle, script: Script, gold: Attempt, tools: Sequence[Tool], most: int
 ) -> Iterator[tuple[str, _Evidence]]:
     """The mutants, by kind in the order of `KINDS`."""
     original = key([traced(gold.calls, gold.results), gold.state])
-    for kind, versions in _changed_calls(gold.calls, tools):
-        for calls in versions[:_MOST_OF_A_KIND]:
-            evidence = _played(oracle, script, calls)
-            if evidence is not None and key([evidence.trace, evidence.state]) != original:
-                yield kind, evidence
+    changed = [
+        (kind, calls) for kind, versions in _changed_calls(gold.calls, tools) for calls in versions[:most]
+    ]
+    for kind, evidence in _played(oracle, script, changed):
+        if key([evidence.trace, evidence.state]) != original:
+            yield kind, evidence
     turn = gold.calls[-1].turn_index if gold.calls else 0
-    for results in _corrupted(gold.results)[:_MOST_OF_A_KIND]:
+    for results in _corrupted(gold.results)[:most]:
         yield "result_corrupted", _Evidence(traced(gold.calls, results), gold.state, turn)
     if key(gold.before) != key(gold.state):
         yield "state_rolled_back", _Evidence(traced(gold.calls, gold.results), gold.before, turn)
 
 
-def _played(oracle: Oracle, script: Script, calls: Sequence[Call]) -> _Evidence | None:
-    """What comes of these calls; None where the oracle gives no answer to them."""
-    try:
-        with oracle.episode(script.context, "plain") as episode:
-            episode.reset()
-            _, results = playing(calls)(episode)
-            state = episode.state()
-    except OracleError:
-        return None
-    return _Evidence(traced(calls, results), state, calls[-1].turn_index if calls else 0)
+def _played(
+    oracle: Oracle, script: Script, changed: Sequence[tuple[str, tuple[Call, ...]]]
+) -> Iterator[tuple[str, _Evidence]]:
+    """What comes of changed calls; one episode is reset for each, until the oracle gives no answer."""
+    pending = list(changed)
+    while pending:
+        with suppress(OracleError), oracle.episode(script.context, "plain") as episode:
+            while pending:
+                kind, calls = pending.pop(0)
+                came = perform(episode, playing(calls))
+                turn = calls[-1].turn_index if calls else 0
+                yield kind, _Evidence(traced(calls, came.results), came.state, turn)
 
 
 def _changed_calls(

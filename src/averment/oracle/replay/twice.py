@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from averment.oracle.checks.divergence import first_difference
+from averment.oracle.catalog.divergence import first_difference
 from averment.oracle.findings import Reason
-from averment.oracle.oracles import Oracle, OracleError
+from averment.oracle.oracles import Episode, Oracle, OracleError
 from averment.oracle.replay.attempt import Attempt, Play, Script, attempt, judged, perform
 from averment.oracle.worker.assertions import AssertionRunner
 
@@ -65,11 +65,13 @@ def replay(oracle: Oracle, runner: AssertionRunner, script: Script, others: Sequ
         oracle: what answers.
         runner: the pack's assertions.
         script: the task.
-        others: further ways to play it, each judged in the first attempt's worker after its own evidence.
+        others: further ways to play it, after the first attempt in its episode, and judged after it by its jury. What
+            the oracle gives no answer to is left out, with all that come after it.
     """
     try:
-        first = perform(oracle, script, "plain")
-        played = [perform(oracle, msgspec.structs.replace(script, play=play), "plain") for play in others]
+        with oracle.episode(script.context, "plain") as episode:
+            first = perform(episode, script.play)
+            played = _played(episode, others)
         if script.assertions:
             with runner.jury(script.context, "plain") as jury:
                 first = judged(first, script, jury)
@@ -89,6 +91,16 @@ def replay(oracle: Oracle, runner: AssertionRunner, script: Script, others: Sequ
                 reason="nondeterministic_replay", detail=detail, diverged=(part, path), attempt=first
             )
     return _judged(first, played)
+
+
+def _played(episode: Episode, plays: Sequence[Play]) -> list[Attempt]:
+    played = []
+    for play in plays:
+        try:
+            played.append(perform(episode, play))
+        except OracleError:
+            break
+    return played
 
 
 def _said(verdicts: Sequence[dict[str, Any]]) -> list[Any]:

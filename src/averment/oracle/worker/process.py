@@ -95,6 +95,8 @@ class WorkerProcess:
         Raises:
             OracleError: there is no answer, or it is an error; the worker has been ended.
         """
+        if self._ended:  # its descriptors may be somebody else's by now
+            raise OracleError("died", op, f"{op} came after a step without an answer, which ended the worker")
         deadline = Deadline(seconds)
         self._printed = os.fstat(self._output).st_size
         try:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from averment.oracle.checks.divergence import first_difference
+from averment.oracle.catalog.divergence import first_difference
 
 
 @pytest.mark.parametrize(
