@@ -67,7 +67,7 @@ _AF_UNIX = 1  # pairs of sockets inside the process, which event loops wake them
 _WATCHING = frozenset(
     ("sys.settrace", "sys.setprofile", "sys.addaudithook", "gc.get_objects", "gc.get_referrers")
 )
-_FREQUENT = frozenset(("builtins.id", "object.__getattr__", "object.__setattr__", "sys._getframe", "import"))
+_FREQUENT = frozenset(("builtins.id", "import", "sys._getframe"))
 """Events that mean nothing here and come by the thousand: every `copy.deepcopy` asks for the `id` of each part."""
 _WRITING_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
