@@ -250,9 +250,10 @@ class _Zygote:
         with ExitStack() as theirs, ExitStack() as ours:
             requests_read, requests = _pipe(theirs, ours)
             answers, answers_write = _pipe(ours, theirs)
-            files = [os.open(f"{scratch}.{name}", flags, 0o600) for name in ("output", "notes")]
-            for descriptor in files:
-                ours.callback(os.close, descriptor)
+            files = []
+            for name in ("output", "notes"):
+                files.append(os.open(f"{scratch}.{name}", flags, 0o600))
+                ours.callback(os.close, files[-1])
             ticket = self._ask(
                 {"op": "spawn", "module": module, "folder": number}, [requests_read, answers_write, *files]
             )
