@@ -28,6 +28,7 @@ COMMANDS = {
     "pack new": "Start an oracle pack, from nothing or from a catalog of tools.",
     "pack check": "Certify an oracle pack, or check one part of it.",
     "pack build": "Build the benchmark of an oracle pack: gold tasks, and every other with its reason.",
+    "pack grade": "Grade recorded runs of agents against the tasks of an oracle pack.",
     "pack compile": "Compile declarative specs to the predicates of an oracle pack.",
     "kinds": "What can be asserted: all kinds, or one with its fields.",
     "policies": "Bundled policies: all of them, or the text of one.",

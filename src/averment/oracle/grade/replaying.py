@@ -1,0 +1,252 @@
+"""Making a run's calls again on the oracle, and asking the pack's assertions what came of them.
+
+The calls are made in the order of the record, each in the turn that asked for it, in an episode that begins in the pack's
+state. A call that can't be made, because it was given no object, is not made; neither is one that says that the user has
+agreed where the user has not. Where the record may lack calls, or what they were given, nothing is made again: the state
+would be one that never was.
+
+Without a replay, assertions whose pack says that they can be judged by the trace alone are asked about the recorded one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET
+
+from averment.oracle.catalog.canonical import key
+from averment.oracle.grade.calls import Call, Shown
+from averment.oracle.grade.gates import Verdict
+from averment.oracle.grade.replayed import Executed, Replay
+from averment.oracle.oracles import Context, Episode, Oracle, OracleError
+from averment.oracle.replay.attempt import Call as Made
+from averment.oracle.replay.attempt import traced
+from averment.oracle.worker.assertions import AssertionRunner
+
+__all__ = ["Replayed", "can_replay", "replay_run", "trace_verdicts", "verdicts_of"]
+
+
+class Replayed(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of making a run's calls again.
+
+    Attributes:
+        facts: for the gates.
+        calls: those that were made.
+        results: what the oracle answered, one for each.
+        by_call: the result of each call of the run that was made, by its index.
+        state: the state at the end; UNSET where it can't be had.
+    """
+
+    facts: Replay
+    calls: tuple[Made, ...] = ()
+    results: tuple[Any, ...] = ()
+    by_call: dict[int, Any] = {}
+    state: Any = UNSET
+
+
+def can_replay(run: Shown) -> bool:
+    """Whether all that the agent called, and with what, and in which order, is known."""
+    if run.calls_gap is not None or (run.order_gap is not None and len(run.calls) > 1):
+        return False
+    return all(call.hidden is None and call.name is not None for call in run.calls)
+
+
+def replay_run(
+    oracle: Oracle,
+    run: Shown,
+    context: Context,
+    *,
+    tools: Mapping[str, bool],
+    unearned: Mapping[int, str],
+) -> Replayed:
+    """Make the calls of a run again.
+
+    Args:
+        oracle: what answers.
+        run: a run that `can_replay`.
+        context: what `ctx` says; that of the task.
+        tools: by name, whether the tool may change the state.
+        unearned: by index, why a call must not be made.
+    """
+    playing = _Playing(tools)
+    try:
+        with oracle.episode(context) as episode:
+            try:
+                episode.reset()
+                playing.state = episode.state()
+            except OracleError as error:
+                return Replayed(facts=Replay(reset=False, complete=False, detail=error.message))
+            for index, call in enumerate(run.calls):
+                playing.play(episode, index, call, unearned.get(index))
+            if run.calls:
+                playing.state = episode.state()
+    except OracleError as error:
+        playing.state = UNSET
+        facts = Replay(calls=tuple(playing.executed), complete=False, detail=error.message)
+        return playing.replayed(facts)
+    return playing.replayed(Replay(calls=tuple(playing.executed)))
+
+
+class _Playing:
+    """A replay while it goes on."""
+
+    def __init__(self, tools: Mapping[str, bool]) -> None:
+        self._tools = tools
+        self.executed: list[Executed] = []
+        self.calls: list[Made] = []
+        self.results: list[Any] = []
+        self.by_call: dict[int, Any] = {}
+        self.state: Any = UNSET
+
+    def play(self, episode: Episode, index: int, call: Call, forbidden: str | None) -> None:
+        """Make one call, and note what became of it."""
+        mutates = self._tools.get(call.name or "", False)
+        why = forbidden or _impossible(call, self._tools)
+        if why is not None:
+            self.executed.append(Executed(call=index, outcome="not_executed", mutates=mutates, detail=why))
+            return
+        made = Made(call.name or "", call.arguments, call.turn or 0)
+        try:
+            result = episode.call(made.tool, made.arguments, turn_index=made.turn_index)
+            after = episode.state() if mutates else self.state
+        except OracleError as error:
+            commit: Literal["unknown", "unchanged"] = "unknown" if mutates else "unchanged"
+            self.executed.append(
+                Executed(
+                    call=index,
+                    outcome=_outcome_of(error),
+                    mutates=mutates,
+                    commit=commit,
+                    detail=error.message,
+                )
+            )
+            raise
+        refused = isinstance(result, dict) and isinstance(result.get("error"), dict)
+        self.executed.append(
+            Executed(
+                call=index,
+                outcome="business_rejection" if refused else "completed",
+                mutates=mutates,
+                commit="unchanged" if key(after) == key(self.state) else "committed",
+            )
+        )
+        self.state = after
+        self.calls.append(made)
+        self.results.append(result)
+        self.by_call[index] = result
+
+    def replayed(self, facts: Replay) -> Replayed:
+        """What it has come to."""
+        return Replayed(
+            facts=facts,
+            calls=tuple(self.calls),
+            results=tuple(self.results),
+            by_call=self.by_call,
+            state=self.state,
+        )
+
+
+def _impossible(call: Call, tools: Mapping[str, bool]) -> str | None:
+    if call.name not in tools:
+        return f"the pack has no tool `{call.name}`"
+    if not isinstance(call.arguments, dict):
+        return f"`{call.name}` was given no object"
+    return None
+
+
+def _outcome_of(error: OracleError) -> Literal["timeout", "malformed", "failed"]:
+    if error.trouble == "timeout":
+        return "timeout"
+    return "malformed" if error.trouble in ("result_not_json", "result_too_large") else "failed"
+
+
+def verdicts_of(
+    runner: AssertionRunner,
+    replayed: Replayed,
+    *,
+    names: Sequence[str],
+    categories: Mapping[str, str],
+    task: Mapping[str, Any],
+    context: Context,
+) -> list[Verdict]:
+    """What the assertions say of a replay; none was run where its end is not known."""
+    if replayed.state is UNSET:
+        return _not_run(names, categories)
+    trace = traced(replayed.calls, replayed.results)
+    return _judged(runner, names, categories, task, context, trace=trace, state=replayed.state)
+
+
+def trace_verdicts(
+    runner: AssertionRunner,
+    run: Shown,
+    *,
+    names: Sequence[str],
+    categories: Mapping[str, str],
+    by_trace: frozenset[str],
+    task: Mapping[str, Any],
+    context: Context,
+) -> list[Verdict]:
+    """What the assertions that need no more than the trace (`by_trace`) say of the recorded one; the others were not run."""
+    asked = [name for name in names if name in by_trace]
+    is_whole = can_replay(run) and all(call.result is not UNSET for call in run.calls)
+    if not asked or not is_whole:
+        return _not_run(names, categories)
+    trace = [
+        {
+            "tool": call.name,
+            "arguments": call.arguments,
+            "result": call.result,
+            "turn_index": call.turn or 0,
+        }
+        for call in run.calls
+        if isinstance(call.arguments, dict)
+    ]
+    said = {
+        verdict.name: verdict
+        for verdict in _judged(runner, asked, categories, task, context, trace=trace, state={})
+    }
+    return [said.get(name) or _unrun(name, categories) for name in names]
+
+
+def _judged(
+    runner: AssertionRunner,
+    names: Sequence[str],
+    categories: Mapping[str, str],
+    task: Mapping[str, Any],
+    context: Context,
+    *,
+    trace: Sequence[Mapping[str, Any]],
+    state: Any,
+) -> list[Verdict]:
+    turn = trace[-1]["turn_index"] if trace else 0
+    said: list[Verdict] = []
+    try:
+        with runner.jury(context) as jury:
+            for name in names:
+                found = jury.judge([name], state=state, trace=trace, task=task, turn_index=turn)[0]
+                said.append(
+                    Verdict(
+                        name=name,
+                        status=found["status"],
+                        category=categories.get(name, "unclassified"),
+                        detail=found["detail"],
+                    )
+                )
+    except OracleError as error:  # it ended its worker: what comes after it was not run
+        name = names[len(said)]
+        category = categories.get(name, "unclassified")
+        said.append(
+            Verdict(name=name, status="infrastructure_error", category=category, detail=error.message)
+        )
+        said += _not_run(names[len(said) :], categories)
+    return said
+
+
+def _not_run(names: Sequence[str], categories: Mapping[str, str]) -> list[Verdict]:
+    return [_unrun(name, categories) for name in names]
+
+
+def _unrun(name: str, categories: Mapping[str, str]) -> Verdict:
+    return Verdict(name=name, status="not_run", category=categories.get(name, "unclassified"))
