@@ -80,8 +80,6 @@ class _Call:
                 self._function, name, "an empty text means that it may be left out, and it may not"
             )
         problem = _unheld(shape, full)
-        if problem is None and optional and isinstance(full, list) and full:
-            problem = "BFCL takes an empty list for one that is left out, and this is another"
         if problem is not None:
             raise _refused(self._function, name, problem)
         kept: Any = full
