@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import msgspec
 
@@ -28,6 +28,8 @@ Trouble = Literal[
     "protocol",  # an answer that the protocol does not know
     "identity_mismatch",  # the service is not the one that the pack pins
 ]
+
+_OF_A_TASK: Final = frozenset({"raised", "timeout", "died", "result_too_large", "result_not_json"})
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,6 +83,11 @@ class OracleError(Exception):
         self.output = output
         self.file = file
         self.line = line
+
+    @property
+    def is_of_the_task(self) -> bool:
+        """Whether what was asked may have brought it about; else the oracle can't be used, whatever is asked of it."""
+        return self.op != "import" and self.trouble in _OF_A_TASK
 
 
 class Episode(Protocol):

@@ -23,7 +23,7 @@ from averment.oracle.model.tools import Tool
 from averment.oracle.oracles import Context, Oracle
 from averment.oracle.replay.attempt import Attempt, Call, Play, Script, playing
 from averment.oracle.replay.mutants import Kills, kills
-from averment.oracle.replay.twice import replay
+from averment.oracle.replay.twice import Replay, replay
 from averment.oracle.tasks.dependent import VERDICT as NOT_DERIVED
 from averment.oracle.tasks.dependent import NotDerivedError, derive
 from averment.oracle.tasks.realizable import Realizability, erring_calls
@@ -170,10 +170,9 @@ class Maker:
         came = replay(self._oracle, self._runner, script, idle)
         made = msgspec.structs.replace(made, attempt=came.attempt)
         if came.reason is not None:
-            facts: tuple[dict[str, Any], ...] = ()
-            if came.diverged is not None:
-                facts = ({"reason": came.reason, "what": came.diverged[0], "differs_at": came.diverged[1]},)
-            return _dropped(made, came.reason, came.detail, facts)
+            if came.error is not None and not came.error.is_of_the_task:
+                raise came.error
+            return _dropped(made, came.reason, came.detail, _particulars(came))
         results = came.attempt.results if came.attempt is not None else ()
         wrong = erring_calls(recipe.template, made.calls, results)
         if wrong:
@@ -224,6 +223,18 @@ def _details(failures: Sequence[TraceFailure]) -> str:
 
 def _plain(failures: Sequence[TraceFailure]) -> tuple[dict[str, Any], ...]:
     return tuple(msgspec.to_builtins(failure) for failure in failures)
+
+
+def _particulars(came: Replay) -> tuple[dict[str, Any], ...]:
+    """What a program may want to know of a replay that came to nothing; nothing where the verdicts say it all."""
+    if came.diverged is not None:
+        return ({"reason": came.reason, "what": came.diverged[0], "differs_at": came.diverged[1]},)
+    if came.error is None:
+        return ()
+    error = came.error
+    told = {"op": error.op, "error_type": error.error_type, "file": error.file, "line": error.line}
+    known = {name: value for name, value in told.items() if value is not None}
+    return ({"reason": came.reason, "trouble": error.trouble, **known},)
 
 
 def _violation(violation: Mapping[str, Any]) -> str:

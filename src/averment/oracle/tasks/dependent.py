@@ -63,8 +63,6 @@ REASONS: Final[dict[str, Reason]] = {
 }
 """Why a task has no gold calls."""
 
-_FAILED: Final = frozenset({"raised", "timeout", "died", "result_too_large", "result_not_json"})
-"""What one task's calls may bring about; all else is wrong with the oracle whatever the task."""
 _INDEX: Final = re.compile(r"-?[0-9]+")
 _DIGITS: Final = 10
 """Digits of an index; no list is as long as one with more."""
@@ -128,7 +126,7 @@ def derive(of: CallScript, task: Task, episode: Episode) -> Derived:
         try:
             result = episode.call(call.function_name, call.arguments, turn_index=call.turn_index)
         except OracleError as error:
-            if error.trouble not in _FAILED:
+            if not error.is_of_the_task:
                 raise
             message = f"the call of `{call.function_name}` got no answer: {error.message}"
             raise NotDerivedError("call_failed", message, trouble=error.trouble) from error
