@@ -82,7 +82,7 @@ def test_accepted_values(
         pytest.param(
             {"p": {"type": "object", "properties": {"a": TEXT}}},
             {"p": {"a": ""}},
-            'the key a is an empty text|the key `a` is an empty text|the key "a" is an empty text',
+            'the key "a" is an empty text',
             id="empty text in an object",
         ),
         pytest.param({"p": {"type": "number"}}, {"p": 2**53 + 1}, "floating point", id="large number"),
