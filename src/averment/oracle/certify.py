@@ -66,7 +66,7 @@ PARTS = {
 _READING = frozenset(("1", "2"))
 """Checks that read the pack's files and run nothing."""
 
-_ASKING = frozenset(("3", *PARTS["cases"]))
+_ASKING = frozenset((*PARTS["tools"], *PARTS["cases"], *PARTS["tasks"]))
 """Checks that ask the oracle."""
 
 Tier = Literal["gold", "silver", "prototype"]
@@ -180,7 +180,7 @@ def _examined(
     progress: Callable[[Check], object],
 ) -> Certification:
     """What the chosen checks find."""
-    with running(pack, options, both="D1" in chosen) as at_work:
+    with running(pack, options, both=not {"D1", "7"}.isdisjoint(chosen)) as at_work:
         metadata = None if _ASKING.isdisjoint(chosen) else at_work.metadata()
         bench = Bench(at_work, jobs=jobs)
         enforced = None if _READING.issuperset(chosen) else at_work.isolation(require)

@@ -20,6 +20,8 @@ _STATUS = {"pass": "pass", "fail": "FAIL", "skipped": "skipped"}
 _MOST = 20
 _LONG = 400
 _LINES = 6
+_MORE = ("replay_reason", "drop_reason", "code")
+"""Facts that say more exactly what the reason says."""
 
 _Paint = Callable[[str, str], str]
 
@@ -77,6 +79,8 @@ def _failure(failure: Failure, paint: _Paint) -> Iterator[str]:
     place = ":".join(str(part) for part in (failure.file, failure.line, failure.column) if part is not None)
     case = failure.facts.get("case")
     about = f", in the probe `{printable(str(case), 60)}`" if case is not None else ""
+    more = next((failure.facts[name] for name in _MORE if name in failure.facts), None)
+    about += f" ({printable(more)})" if isinstance(more, str) else ""
     where = paint("bold", printable(place)) + ": " if place else ""
     yield f"  {where}{failure.reason}{about}"
     yield f"    {printable(failure.message, _LONG)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+from averment.errors import PackError
 from averment.oracle.checks.base import NotRunError
 from averment.oracle.checks.observations import Observations, chains, observe
 from averment.oracle.findings import Row
@@ -111,7 +112,7 @@ class Bench:
         """What tasks are made with.
 
         Raises:
-            PackError: no task can be made, whatever the values: a text is missing, a budget is too small.
+            PackError: no benchmark can be made, whatever the values: a text is missing, a budget is too small.
         """
         kitchen = Kitchen.of(self.pack, self.options, self.oracle, self.runner)
         kitchen.bound()
@@ -130,11 +131,11 @@ class Bench:
     def kill_table(self) -> dict[str, Kills]:
         """What the assertions of gold samples make of a few mutants of each kind, by name; empty without gold."""
         row = self.rows.get("7")
-        if (
-            row is None
-            or row.status == "skipped"
-            or any(f.reason == "run_contract_failed" for f in row.failures)
-        ):
+        if row is None or row.status == "skipped":
             return {}
-        gold = [made for _, made in self.samples if isinstance(made, Made) and made.drop is None]
+        try:
+            samples = self.samples
+        except PackError:  # which check 7 has told
+            return {}
+        gold = [made for _, made in samples if isinstance(made, Made) and made.drop is None]
         return self.kitchen.kill_table(gold, self.jobs, most=_MOST_MUTANTS)

@@ -14,12 +14,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from averment.errors import PackError, Problem
 from averment.oracle.checks.base import Check, NotRunError
 from averment.oracle.checks.places import oracle_failure, placed
 from averment.oracle.findings import Failure, Reason
 from averment.oracle.gold.making import Made
 from averment.oracle.gold.reasons import REASONS as DROPPED
+from averment.oracle.gold.reasons import Drop
 from averment.oracle.model.templates import Template
 from averment.oracle.oracles import OracleError
 
@@ -30,8 +33,9 @@ __all__ = ["CHECK", "WARNINGS", "vacuous_assertions"]
 
 REASONS = {
     "run_contract_failed": Reason(
-        "A budget has no room for all templates, or a text is missing in the language of the run.",
-        "Raise the budget, or write the text, as the message says.",
+        "No benchmark can be built at all: a budget has no room for all templates, a text is missing in the language of the "
+        "run, a template has no task whatever its values.",
+        "The fact `code` says which, and the message what to do.",
     ),
     "representative_trace_schema_mismatch": Reason(
         "The gold calls of a template's task are not what the catalog and the template allow.",
@@ -75,29 +79,38 @@ def run(bench: Bench) -> Iterator[Failure]:
     try:
         samples = bench.samples
     except PackError as error:
-        for problem in error.problems:
-            if problem.severity == "error":
-                yield Failure(
-                    reason="run_contract_failed",
-                    message=problem.message,
-                    file=problem.file,
-                    line=problem.line,
-                    column=problem.column,
-                    path=problem.path,
-                    mend=problem.mend,
-                    facts={"code": problem.code},
-                )
+        yield from _refused(error)
         return
     for template, made in samples:
-        if isinstance(made, OracleError):
-            yield oracle_failure("representative_generation_failed", made, template_id=template.template_id)
+        if isinstance(made, PackError):
+            yield from _refused(made, template_id=template.template_id)
+        elif isinstance(made, OracleError):
+            reason, facts = "representative_generation_failed", {"template_id": template.template_id}
+            message = f"the task of `{template.template_id}` can't be made"
+            yield _unanswered(
+                placed(bench.pack, "templates", (template.index,), reason, message, facts=facts), made
+            )
         elif made.drop is not None:
-            yield _dropped(bench, template, made)
+            yield _dropped(bench, template, made, made.drop)
 
 
-def _dropped(bench: Bench, template: Template, made: Made) -> Failure:
-    drop = made.drop
-    assert drop is not None  # noqa: S101 - the caller has looked
+def _refused(error: PackError, **facts: Any) -> Iterator[Failure]:
+    """A failure for each problem that would stop a build."""
+    for problem in error.problems:
+        if problem.severity == "error":
+            yield Failure(
+                reason="run_contract_failed",
+                message=problem.message,
+                file=problem.file,
+                line=problem.line,
+                column=problem.column,
+                path=problem.path,
+                mend=problem.mend,
+                facts={**facts, "code": problem.code},
+            )
+
+
+def _dropped(bench: Bench, template: Template, made: Made, drop: Drop) -> Failure:
     reason = _REASON_OF.get(drop.reason, "representative_generation_failed")
     which = "replay_reason" if reason == "representative_replay_failed" else "drop_reason"
     facts: dict[str, Any] = {
@@ -107,7 +120,7 @@ def _dropped(bench: Bench, template: Template, made: Made) -> Failure:
     }
     if drop.failures:
         facts["particulars"] = list(drop.failures)
-    return placed(
+    failure = placed(
         bench.pack,
         "templates",
         (template.index,),
@@ -116,6 +129,14 @@ def _dropped(bench: Bench, template: Template, made: Made) -> Failure:
         mend=DROPPED[drop.reason].mend,
         facts=facts,
     )
+    return failure if made.error is None else _unanswered(failure, made.error)
+
+
+def _unanswered(failure: Failure, error: OracleError) -> Failure:
+    """The failure, with what is known of why there was no answer; its place is where the pack's code raised."""
+    known = oracle_failure(failure.reason, error, failure)
+    message = failure.message if error.message in failure.message else f"{failure.message}: {error.message}"
+    return msgspec.structs.replace(known, message=message, mend=failure.mend)
 
 
 def vacuous_assertions(bench: Bench) -> Iterator[Problem]:

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 
+from averment.errors import PackError
 from averment.oracle.gold.making import Made, Maker
 from averment.oracle.model.options import Options
 from averment.oracle.model.pack import Pack
@@ -19,14 +20,13 @@ from averment.oracle.tasks.codes import problem_at
 from averment.oracle.tasks.expansion import ExpansionError, expand, reserved_rows
 from averment.oracle.tasks.plan import PlanError, plan
 from averment.oracle.tasks.steps import Plan
-from averment.oracle.tasks.task import Task
 from averment.oracle.tasks.wording import Wording, wording_of
 from averment.oracle.worker.assertions import AssertionRunner
 
 __all__ = ["Kitchen", "Sample"]
 
-Sample = tuple[Template, Made | OracleError]
-"""A template, and the task that was made of it or why the oracle gave no answer."""
+Sample = tuple[Template, Made | OracleError | PackError]
+"""A template, and the task that was made of it; or why the oracle gave no answer, or why it has no task at all."""
 
 
 class Kitchen(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,29 +72,25 @@ class Kitchen(msgspec.Struct, frozen=True, kw_only=True):
         """One task of each template, those that are held out among them, made side by side.
 
         Rows that are held out are used where the oracle has them.
-
-        Raises:
-            PackError: with every template that has no task at all.
         """
-        problems = Problems()
         held_out = self.pack.held_out
         hidden = held_out is not None and not held_out.policy.fixtures_in_backend_state
         reserved = reserved_rows(self.pack) if hidden else frozenset()
-        tasks = []
-        for template in self.pack.templates:
+        seed = self.options.random_seed
+
+        def sample(template: Template) -> Made | OracleError | PackError:
+            plan = self.plans[template.template_id]
             try:
-                plan = self.plans[template.template_id]
-                tasks += expand(
-                    template, plan, self.pack, limit=1, seed=self.options.random_seed, reserved=reserved
-                )[:1]
+                task, *_ = expand(template, plan, self.pack, limit=1, seed=seed, reserved=reserved)
+                return self.maker.make(task)
             except ExpansionError as error:
-                for mistake in error.mistakes:
-                    problems.report(problem_at(self.pack, "templates", mistake.under(template.index)))
-        problems.raise_any()
+                mistakes = [mistake.under(template.index) for mistake in error.mistakes]
+                return PackError(problem_at(self.pack, "templates", mistake) for mistake in mistakes)
+            except (OracleError, PackError) as error:
+                return error
 
         with ThreadPoolExecutor(max_workers=jobs) as pool:
-            made = pool.map(lambda task: _attempted(self.maker, task), tasks)
-            return list(zip(self.pack.templates, made, strict=True))
+            return list(zip(self.pack.templates, pool.map(sample, self.pack.templates), strict=True))
 
     def kill_table(self, made: Sequence[Made], jobs: int, *, most: int = 8) -> dict[str, Kills]:
         """What each assertion makes of the mutants of these gold tasks, together, by its name in order.
@@ -127,10 +123,3 @@ def _plans(pack: Pack) -> dict[str, Plan]:
                 problems.report(problem_at(pack, "templates", refusal.under(template.index)))
     problems.raise_any()
     return plans
-
-
-def _attempted(maker: Maker, task: Task) -> Made | OracleError:
-    try:
-        return maker.make(task)
-    except OracleError as error:
-        return error

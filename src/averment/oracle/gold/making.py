@@ -2,7 +2,8 @@
 
 A task is rendered and its user's turns are guarded; its gold calls are worked out, checked against the catalog and the
 template, and every value in them is traced to something an agent can know; it is replayed twice, in two worlds, and its
-assertions pass; and they don't pass for an agent that does nothing, nor for one that calls every tool once.
+assertions pass; and they don't pass for an agent that makes no call, which is silent or declines, nor for one that calls
+every tool once with arguments that its schema allows.
 
 What is the same for all tasks of a template is prepared once.
 """
@@ -18,10 +19,10 @@ from averment.oracle.catalog.samples.values import sample_arguments
 from averment.oracle.gold.reasons import Drop
 from averment.oracle.model.options import Options
 from averment.oracle.model.pack import Pack
+from averment.oracle.model.problems import Problems
 from averment.oracle.model.templates import Template
-from averment.oracle.model.tools import Tool
-from averment.oracle.oracles import Context, Oracle
-from averment.oracle.replay.attempt import Attempt, Call, Play, Script, playing
+from averment.oracle.oracles import Context, Oracle, OracleError
+from averment.oracle.replay.attempt import Attempt, Call, Script, playing
 from averment.oracle.replay.mutants import Kills, kills
 from averment.oracle.replay.twice import Replay, replay
 from averment.oracle.tasks.dependent import VERDICT as NOT_DERIVED
@@ -49,6 +50,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
         calls: its gold calls; empty where they could not be worked out.
         attempt: its first replay, judged; None where it came to none.
         drop: why it is not gold; None where it is.
+        error: why the oracle or an assertion gave no answer, where that is why it is dropped.
     """
 
     task: Task
@@ -56,16 +58,23 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
     calls: tuple[GoldCall, ...] = ()
     attempt: Attempt | None = None
     drop: Drop | None = None
+    error: OracleError | None = None
 
 
 class _Recipe(msgspec.Struct, frozen=True):
-    """What the tasks of a template have in common."""
+    """What the tasks of a template have in common.
+
+    Attributes:
+        every: a call of every tool that its agents see, as an agent may make it that knows only its schema.
+        further: a call of every such tool that works, where the pack has a probe that does.
+    """
 
     template: Template
     script: CallScript
     rules: TraceRules
     realizability: Realizability
-    tools: tuple[Tool, ...]
+    every: tuple[Call, ...]
+    further: tuple[Call, ...]
 
 
 class Maker:
@@ -80,7 +89,7 @@ class Maker:
         options: the run's options.
 
     Raises:
-        PackError: a template can't be made into calls, whatever the values.
+        PackError: with every template that can't be made into calls, whatever the values.
     """
 
     def __init__(
@@ -98,10 +107,19 @@ class Maker:
         self._oracle = oracle
         self._runner = runner
         self._options = options
-        self._recipes = {
-            template.template_id: self._recipe(template, plans[template.template_id])
-            for template in pack.templates
+        self._every = {
+            tool.name: Call(tool.name, sample_arguments(tool.parameters).arguments) for tool in pack.tools
         }
+        self._further = self._every | _successes(pack)
+        self._recipes: dict[str, _Recipe] = {}
+        problems = Problems()
+        for template in pack.templates:
+            try:
+                self._recipes[template.template_id] = self._recipe(template, plans[template.template_id])
+            except TraceError as error:
+                for problem in error.refusal(pack, template).problems:
+                    problems.report(problem)
+        problems.raise_any()
 
     def make(self, task: Task) -> Made:
         """Make one task.
@@ -135,23 +153,22 @@ class Maker:
         """
         assert made.attempt is not None  # noqa: S101 - gold has one
         script = self._script(made.task, made.calls)
-        tools = self._recipes[made.task.template_id].tools
-        return kills(self._oracle, self._runner, script, made.attempt, tools=tools, most=most)
+        further = self._recipes[made.task.template_id].further
+        return kills(self._oracle, self._runner, script, made.attempt, further=further, most=most)
 
     def _recipe(self, template: Template, plan: Plan) -> _Recipe:
         pack = self._pack
-        try:
-            script = call_script(template, plan, pack.tools)
-        except TraceError as error:
-            raise error.refusal(pack, template) from None
-        prompt = self._wording.system_prompt.text
-        seen = None if template.tools_present is None else set(template.tools_present)
+        script = call_script(template, plan, pack.tools)
+        seen = list(self._every) if template.tools_present is None else template.tools_present
         return _Recipe(
-            template,
-            script,
-            TraceRules(pack, template, plan),
-            Realizability(pack, script, prompt),
-            tuple(tool for tool in pack.tools if seen is None or tool.name in seen),
+            template=template,
+            script=script,
+            rules=TraceRules(pack, template, plan),
+            realizability=Realizability(pack, script, self._wording.system_prompt.text),
+            every=tuple(
+                msgspec.structs.replace(self._every[name], turn_index=turn) for turn, name in enumerate(seen)
+            ),
+            further=tuple(self._further[name] for name in seen),
         )
 
     def _gold_calls(self, recipe: _Recipe, task: Task) -> Sequence[GoldCall]:
@@ -165,10 +182,10 @@ class Maker:
 
     def _replayed(self, recipe: _Recipe, made: Made) -> Made:
         script = self._script(made.task, made.calls)
-        expects_calls = bool(recipe.script.calls)
-        idle = [playing(()), self._every_tool(recipe)] if expects_calls else []
-        came = replay(self._oracle, self._runner, script, idle)
-        made = msgspec.structs.replace(made, attempt=came.attempt)
+        # An agent that declines makes the same calls as one that is silent: none. Neither can be wrong where none is due.
+        others = [playing(()), playing(recipe.every)] if recipe.script.calls else []
+        came = replay(self._oracle, self._runner, script, others)
+        made = msgspec.structs.replace(made, attempt=came.attempt, error=came.error)
         if came.reason is not None:
             if came.error is not None and not came.error.is_of_the_task:
                 raise came.error
@@ -181,19 +198,10 @@ class Maker:
         if unknown:
             return _dropped(made, "gold_not_realizable", _details(unknown), _plain(unknown))
         for name, other in zip(_AGENTS, came.others, strict=False):
-            if other.passed:
+            if other is not None and other.passed:
                 detail = f"{name} passes every assertion"
                 return _dropped(made, "trivially_passable", detail, ({"agent": name},))
         return made
-
-    def _every_tool(self, recipe: _Recipe) -> Play:
-        """The agent that calls every tool that it sees once, with arguments that its schema allows."""
-        return playing(
-            [
-                Call(tool.name, sample_arguments(tool.parameters).arguments, turn)
-                for turn, tool in enumerate(recipe.tools)
-            ]
-        )
 
     def _script(self, task: Task, calls: Sequence[GoldCall]) -> Script:
         return Script(
@@ -210,7 +218,17 @@ class Maker:
         )
 
 
-_AGENTS = ("an agent that does nothing", "an agent that calls every tool once")
+_AGENTS = ("an agent that makes no call", "an agent that calls every tool once")
+
+
+def _successes(pack: Pack) -> dict[str, Call]:
+    """The call of the first probe of each tool that succeeds from a reset, by the tool's name."""
+    found: dict[str, Call] = {}
+    for case in pack.cases:
+        succeeds = case.reset_before and case.expect.get("result_class") == "success"
+        if succeeds and isinstance(case.arguments, dict):
+            found.setdefault(case.tool, Call(case.tool, case.arguments))
+    return found
 
 
 def _dropped(made: Made, reason: str, detail: str, failures: tuple[dict[str, Any], ...]) -> Made:
@@ -226,11 +244,14 @@ def _plain(failures: Sequence[TraceFailure]) -> tuple[dict[str, Any], ...]:
 
 
 def _particulars(came: Replay) -> tuple[dict[str, Any], ...]:
-    """What a program may want to know of a replay that came to nothing; nothing where the verdicts say it all."""
+    """What programs may want to know of a replay that came to nothing."""
     if came.diverged is not None:
         return ({"reason": came.reason, "what": came.diverged[0], "differs_at": came.diverged[1]},)
     if came.error is None:
-        return ()
+        verdicts = came.attempt.verdicts if came.attempt is not None else ()
+        wrong = (verdict for verdict in verdicts if verdict["status"] != "passed")
+        names = ("name", "status", "detail", "line")
+        return tuple({"reason": came.reason, **{name: verdict[name] for name in names}} for verdict in wrong)
     error = came.error
     told = {"op": error.op, "error_type": error.error_type, "file": error.file, "line": error.line}
     known = {name: value for name, value in told.items() if value is not None}

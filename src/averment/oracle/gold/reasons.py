@@ -41,8 +41,9 @@ REASONS: dict[str, Reason] = {
     **REALIZED,
     **REPLAYED,
     "trivially_passable": Reason(
-        "An agent that does nothing, or one that calls every tool once, passes all assertions of the task.",
-        "Assert what the right calls bring about: the result, or what changed in the state.",
+        "An agent that makes no call, silent or declining, or one that calls every tool once, passes all assertions of "
+        "the task.",
+        "Assert what the right calls bring about, the result or what changed in the state, and which calls there were.",
     ),
 }
 

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from averment.oracle.oracles import Condition, Context, Episode, Oracle
+from averment.oracle.oracles import Condition, Context, Episode, Oracle, OracleError
 from averment.oracle.worker.assertions import AssertionRunner, Jury
 
-__all__ = ["Attempt", "Call", "Play", "Script", "attempt", "judged", "perform", "playing", "traced"]
+__all__ = [
+    "Attempt",
+    "Call",
+    "Play",
+    "Script",
+    "attempt",
+    "judged",
+    "perform",
+    "performed",
+    "playing",
+    "traced",
+]
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -112,6 +124,30 @@ def perform(episode: Episode, play: Play) -> Attempt:
     calls, results = play(episode)
     state = episode.state() if calls else before
     return Attempt(calls=tuple(calls), results=tuple(results), before=before, state=state)
+
+
+def performed(oracle: Oracle, context: Context, plays: Iterable[Play]) -> Iterator[Attempt | OracleError]:
+    """What comes of ways to play, one after the other and each from the beginning; the error where there is no answer.
+
+    They share an episode, which is as good as one each while the oracle answers and a reset brings back what the first one
+    brought. Where that ends, the next play has a new one.
+    """
+    pending = deque(plays)
+    while pending:
+        first: Attempt | None = None
+        try:
+            with oracle.episode(context, "plain") as episode:
+                while pending:
+                    came = perform(episode, pending[0])
+                    first = first or came
+                    if came.before != first.before:
+                        break
+                    pending.popleft()
+                    yield came
+        except OracleError as error:
+            if first is None or error.op not in ("reset", "close"):  # which are no fault of the play
+                pending.popleft()
+                yield error
 
 
 def judged(played: Attempt, script: Script, jury: Jury) -> Attempt:

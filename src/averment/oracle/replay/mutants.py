@@ -7,16 +7,15 @@ rolled back are made from the recorded evidence. A mutant that leaves the eviden
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import msgspec
 
 from averment.oracle.catalog.canonical import key
-from averment.oracle.model.tools import Tool
-from averment.oracle.oracles import Oracle, OracleError
-from averment.oracle.replay.attempt import Attempt, Call, Script, perform, playing, traced
+from averment.oracle.oracles import Oracle
+from averment.oracle.replay.attempt import Attempt, Call, Script, judged, performed, playing, traced
 from averment.oracle.worker.assertions import AssertionRunner
 
 __all__ = ["KINDS", "Kills", "kills"]
@@ -52,108 +51,83 @@ class Kills(msgspec.Struct, frozen=True):
         return Kills({kind: (a[0] + b[0], a[1] + b[1]) for kind, (a, b) in pairs.items()})
 
 
-class _Evidence(msgspec.Struct, frozen=True):
-    trace: list[dict[str, Any]]
-    state: Any
-    turn_index: int
-
-
 def kills(
     oracle: Oracle,
     runner: AssertionRunner,
     script: Script,
     gold: Attempt,
     *,
-    tools: Sequence[Tool],
+    further: Sequence[Call],
     most: int,
 ) -> dict[str, Kills]:
     """What each assertion of a task makes of the mutants of its gold attempt, by name.
 
     Args:
-        oracle: what answers the calls of mutants.
+        oracle: what answers the calls of mutants; a mutant that it gives no answer to is left out.
         runner: the pack's assertions.
         script: the task.
         gold: its first attempt, in which every assertion passed.
-        tools: the tools that a call may be added of.
+        further: calls of which one may be added, if gold has none of that tool.
         most: the mutants of one kind at most.
 
     Raises:
         OracleError: an assertion ended its worker or took too long.
     """
     counts: dict[str, dict[str, tuple[int, int]]] = {name: {} for name in script.assertions}
-    if not script.assertions:
-        return {}
-    with runner.jury(script.context) as jury:
-        for kind, evidence in _mutants(oracle, script, gold, tools, most):
-            verdicts = jury.judge(
-                script.assertions,
-                state=evidence.state,
-                trace=evidence.trace,
-                task=script.task,
-                turn_index=evidence.turn_index,
-            )
-            for verdict in verdicts:
-                killed, of = counts[verdict["name"]].get(kind, (0, 0))
-                dead = verdict["status"] in ("failed", "infrastructure_error")
-                counts[verdict["name"]][kind] = (killed + dead, of + 1)
+    mutants = list(_mutants(oracle, script, gold, further, most)) if counts else []
+    if mutants:
+        with runner.jury(script.context) as jury:
+            for kind, mutant in mutants:
+                for verdict in judged(mutant, script, jury).verdicts:
+                    killed, of = counts[verdict["name"]].get(kind, (0, 0))
+                    is_dead = verdict["status"] in ("failed", "infrastructure_error")
+                    counts[verdict["name"]][kind] = (killed + is_dead, of + 1)
     return {name: Kills(by_kind) for name, by_kind in counts.items()}
 
 
 def _mutants(
-    oracle: Oracle, script: Script, gold: Attempt, tools: Sequence[Tool], most: int
-) -> Iterator[tuple[str, _Evidence]]:
+    oracle: Oracle, script: Script, gold: Attempt, further: Sequence[Call], most: int
+) -> Iterator[tuple[str, Attempt]]:
     """The mutants, by kind in the order of `KINDS`."""
     original = key([traced(gold.calls, gold.results), gold.state])
     changed = [
-        (kind, calls) for kind, versions in _changed_calls(gold.calls, tools) for calls in versions[:most]
+        (kind, calls)
+        for kind, versions in _changed_calls(gold.calls, further)
+        for calls in islice(versions, most)
     ]
-    for kind, evidence in _played(oracle, script, changed):
-        if key([evidence.trace, evidence.state]) != original:
-            yield kind, evidence
-    turn = gold.calls[-1].turn_index if gold.calls else 0
-    for results in _corrupted(gold.results)[:most]:
-        yield "result_corrupted", _Evidence(traced(gold.calls, results), gold.state, turn)
+    played = performed(oracle, script.context, [playing(calls) for _, calls in changed])
+    for (kind, _), came in zip(changed, played, strict=True):
+        if isinstance(came, Attempt) and key([traced(came.calls, came.results), came.state]) != original:
+            yield kind, came
+    for results in islice(_corrupted(gold.results), most):
+        yield "result_corrupted", msgspec.structs.replace(gold, results=results)
     if key(gold.before) != key(gold.state):
-        yield "state_rolled_back", _Evidence(traced(gold.calls, gold.results), gold.before, turn)
-
-
-def _played(
-    oracle: Oracle, script: Script, changed: Sequence[tuple[str, tuple[Call, ...]]]
-) -> Iterator[tuple[str, _Evidence]]:
-    """What comes of changed calls; one episode is reset for each, until the oracle gives no answer."""
-    pending = list(changed)
-    while pending:
-        with suppress(OracleError), oracle.episode(script.context, "plain") as episode:
-            while pending:
-                kind, calls = pending.pop(0)
-                came = perform(episode, playing(calls))
-                turn = calls[-1].turn_index if calls else 0
-                yield kind, _Evidence(traced(calls, came.results), came.state, turn)
+        yield "state_rolled_back", msgspec.structs.replace(gold, state=gold.before)
 
 
 def _changed_calls(
-    calls: Sequence[Call], tools: Sequence[Tool]
-) -> Iterator[tuple[str, list[tuple[Call, ...]]]]:
+    calls: Sequence[Call], further: Sequence[Call]
+) -> Iterator[tuple[str, Iterable[tuple[Call, ...]]]]:
     known = tuple(calls)
     places = range(len(known))
-    yield "call_dropped", [known[:at] + known[at + 1 :] for at in places]
-    yield "call_duplicated", [known[: at + 1] + known[at:] for at in places]
-    swapped = [
+    yield "call_dropped", (known[:at] + known[at + 1 :] for at in places)
+    yield "call_duplicated", (known[: at + 1] + known[at:] for at in places)
+    swapped = (
         (*known[:at], known[at + 1], known[at], *known[at + 2 :])
         for at in places[:-1]
         if (known[at].tool, known[at].arguments) != (known[at + 1].tool, known[at + 1].arguments)
-    ]
+    )
     yield "calls_swapped", swapped
-    altered = [
+    altered = (
         (*known[:at], msgspec.structs.replace(known[at], arguments=arguments), *known[at + 1 :])
         for at in places
         for arguments in _altered_each(known[at].arguments)
-    ]
+    )
     yield "argument_altered", altered
     turn = known[-1].turn_index + 1 if known else 0
     used = {call.tool for call in known}
-    others = [tool for tool in tools if tool.name not in used]
-    yield "call_added", [(*known, Call(tool.name, {}, turn)) for tool in others]
+    added = (msgspec.structs.replace(call, turn_index=turn) for call in further if call.tool not in used)
+    yield "call_added", ((*known, call) for call in added)
 
 
 def _altered_each(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -176,14 +150,12 @@ def _altered(value: Any) -> Any:
     return "altered"
 
 
-def _corrupted(results: Sequence[Any]) -> list[list[Any]]:
+def _corrupted(results: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     """The results with one field of one of them altered, or with one of them an error."""
-    versions: list[list[Any]] = []
     for at, result in enumerate(results):
         if isinstance(result, dict):
             changes: list[Any] = [{**result, name: _altered(result[name])} for name in result]
         else:
             changes = [_altered(result)]
-        changes.append({"error": {"code": "corrupted"}})
-        versions += [[*results[:at], change, *results[at + 1 :]] for change in changes]
-    return versions
+        for change in (*changes, {"error": {"code": "corrupted"}}):
+            yield (*results[:at], change, *results[at + 1 :])

@@ -13,9 +13,9 @@ import msgspec
 
 from averment.oracle.catalog.divergence import first_difference
 from averment.oracle.findings import Reason
-from averment.oracle.oracles import Episode, Oracle, OracleError
-from averment.oracle.replay.attempt import Attempt, Play, Script, attempt, judged, perform
-from averment.oracle.worker.assertions import AssertionRunner
+from averment.oracle.oracles import Oracle, OracleError
+from averment.oracle.replay.attempt import Attempt, Play, Script, attempt, judged, performed
+from averment.oracle.worker.assertions import AssertionRunner, Jury
 
 __all__ = ["REASONS", "Replay", "replay"]
 
@@ -46,7 +46,8 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
         detail: the reason in words.
         diverged: which part, `results`, `state` or `assertions`, and at which path, where the attempts differ.
         attempt: the first attempt; None where it gave no answer.
-        others: the further ways to play it, judged; none where the task is not gold.
+        others: the further ways to play it, judged, None for one that the oracle gives no answer to; none of them
+            where the task is not gold, or an assertion gives no answer to one of them.
         error: why there was no answer.
     """
 
@@ -54,7 +55,7 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     detail: str = ""
     diverged: tuple[str, str] | None = None
     attempt: Attempt | None = None
-    others: tuple[Attempt, ...] = ()
+    others: tuple[Attempt | None, ...] = ()
     error: OracleError | None = None
 
 
@@ -65,17 +66,18 @@ def replay(oracle: Oracle, runner: AssertionRunner, script: Script, others: Sequ
         oracle: what answers.
         runner: the pack's assertions.
         script: the task.
-        others: further ways to play it, after the first attempt in its episode, and judged after it by its jury. What
-            the oracle gives no answer to is left out, with all that come after it.
+        others: further ways to play it, after the first attempt, and judged after it by its jury.
     """
     try:
-        with oracle.episode(script.context, "plain") as episode:
-            first = perform(episode, script.play)
-            played = _played(episode, others)
+        episodes = performed(oracle, script.context, [script.play, *others])
+        first = next(episodes)
+        if isinstance(first, OracleError):
+            raise first
+        played = [None if isinstance(each, OracleError) else each for each in episodes]
         if script.assertions:
             with runner.jury(script.context, "plain") as jury:
                 first = judged(first, script, jury)
-                played = [judged(each, script, jury) for each in played]
+                played = _others_judged(played, script, jury)
         second = attempt(oracle, runner, script, "shifted")
     except OracleError as error:
         return Replay(reason="executable_replay_failed", detail=error.message, error=error)
@@ -93,21 +95,18 @@ def replay(oracle: Oracle, runner: AssertionRunner, script: Script, others: Sequ
     return _judged(first, played)
 
 
-def _played(episode: Episode, plays: Sequence[Play]) -> list[Attempt]:
-    played = []
-    for play in plays:
-        try:
-            played.append(perform(episode, play))
-        except OracleError:
-            break
-    return played
+def _others_judged(played: Sequence[Attempt | None], script: Script, jury: Jury) -> list[Attempt | None]:
+    try:
+        return [each and judged(each, script, jury) for each in played]
+    except OracleError:  # which says nothing of gold
+        return []
 
 
 def _said(verdicts: Sequence[dict[str, Any]]) -> list[Any]:
     return [{key: verdict[key] for key in ("name", "status", "detail")} for verdict in verdicts]
 
 
-def _judged(first: Attempt, others: Sequence[Attempt]) -> Replay:
+def _judged(first: Attempt, others: Sequence[Attempt | None]) -> Replay:
     wrong = [verdict for verdict in first.verdicts if verdict["status"] != "passed"]
     if not wrong:
         return Replay(attempt=first, others=tuple(others))
