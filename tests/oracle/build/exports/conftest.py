@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from averment.oracle.build.rows import row
@@ -26,10 +27,10 @@ PACKS = Path(__file__).parents[4] / "examples" / "packs"
 def gold_rows() -> list[Row]:
     """The gold rows of the example packs, the bilingual one's in Spanish, as they come back from their lines."""
     rows = [*_gold("library_lending", "en"), *_gold("bilingual_clinic", "es")]
-    return [json.loads(json.dumps(each)) for each in rows]
+    return [msgspec.json.decode(msgspec.json.encode(each)) for each in rows]
 
 
-def _gold(name: str, language: str) -> list[Row]:
+def _gold(name: str, language: str) -> list[Any]:
     pack = load_pack(PACKS / name)
     options = Options(language=language)
     fixtures = (pack.root / pack.files["fixtures"]).read_text(encoding="utf-8")
@@ -40,7 +41,7 @@ def _gold(name: str, language: str) -> list[Row]:
         kitchen = Kitchen.of(pack, options, oracle, AssertionRunner(workers, pack.files["assertions"]))
         with ThreadPoolExecutor(2) as pool:
             made = list(pool.map(kitchen.maker.make, kitchen.bound().tasks))
-    return [row(each, pack, tier="gold", name="tests") for each in made if each.drop is None]
+    return [row(each, pack, tier="gold") for each in made if each.drop is None]
 
 
 @pytest.fixture
@@ -123,7 +124,7 @@ def _row(
         "src": "p:t",
         "metadata": {
             "language": "es",
-            "expt_name": "tests",
+            "expt_name": "p",
             "base_task_id": "p__t__0",
             "surface_source": "template",
             "profile_hash": None,

@@ -131,5 +131,10 @@ def test_a_prompt_tells_nothing_of_what_is_right(make_row: Any) -> None:
     prompt = prompt_line(make_row([("look", {}), ("look", {})]))
     assert sorted(prompt) == ["messages", "metadata", "tools"]
     assert sorted(prompt["metadata"]) == [
-        *("expt_name", "language", "pack_id", "pack_version", "seed_hex", "task_id", "tier"),
+        "language",
+        "pack_id",
+        "pack_version",
+        "seed_hex",
+        "task_id",
+        "tier",
     ]

@@ -50,9 +50,7 @@ def _line(row: Row, messages: list[dict[str, Any]], keys: tuple[str, ...]) -> di
     tools = decode(row["tools"]).value
     if tools:  # the API refuses an empty list
         line["tools"] = tools
-    labels = {key: row[key] for key in keys} | {
-        key: row["metadata"].get(key) for key in ("language", "expt_name")
-    }
+    labels = {key: row[key] for key in keys} | {"language": row["metadata"]["language"]}
     texts = {key: _text(label) for key, label in labels.items() if label is not None}
     line["metadata"] = {key: text for key, text in texts.items() if len(text) <= MAX_METADATA_TEXT}
     return line

@@ -36,7 +36,7 @@ def write_parquet(rows: Iterable[Row], sink: str | Path | BinaryIO) -> int:
     """Write rows; how many they were.
 
     Args:
-        rows: as `rows.row` makes them; read as they are needed.
+        rows: as the lines of `benchmark.jsonl` have them; read as they are needed.
         sink: a path, or a file that is open for writing bytes.
 
     Raises:
@@ -139,7 +139,7 @@ _METADATA: Final = ("language", "expt_name", "base_task_id", "surface_source", "
 _NULLABLE: Final = frozenset(
     {
         *("content", "tool_calls", "tool_call_id"),
-        *("intent", "category", "difficulty", "call_order_prefix", "system_prompt_id"),
+        *("intent", "category", "difficulty", "call_order_prefix"),
         *("paraphrase_model", "paraphrase_model_canonical", "held_out_hit", "profile_hash"),
     }
 )
