@@ -111,7 +111,7 @@ def test_what_is_no_pack_and_no_option_is_exit_2(
     assert (tmp_path / ".averment").exists() == (code == "options_unreadable")
 
 
-@pytest.mark.parametrize("part", ["manifest", "tools", "templates", "assertions", "cases"])
+@pytest.mark.parametrize("part", ["manifest", "tools", "templates", "assertions", "cases", "tasks"])
 def test_a_part_is_checked_without_a_report(run: Run, tmp_path: Path, part: str) -> None:
     """Unless a folder is named."""
     done = run("gold", "--only", part)

@@ -62,7 +62,7 @@ def statuses(found: Certification) -> dict[str, str]:
 
 
 def test_rows_come_in_the_order_of_the_checks_with_their_names(gold: Certification) -> None:
-    """A1 is for endpoints only, 7 is not made yet."""
+    """A1 is for endpoints only."""
     assert [row.id for row in gold.rows] == [name for name in CHECKS if name != "A1"]
     assert {row.id: row.name for row in gold.rows} == {
         "1": "template_tool_names",
@@ -71,13 +71,14 @@ def test_rows_come_in_the_order_of_the_checks_with_their_names(gold: Certificati
         "4": "assertions_importable",
         "5": "declared_validation_cases",
         "6": "confirmation_policy",
+        "7": "representative_generation_contract",
         "M1": "mutation_declaration",
         "D1": "determinism_check",
         "D2": "error_shape",
         "T1": "timeout_wiring",
         "I1": "gold_isolation",
     }
-    assert reports.report(gold)["checks_absent"] == [7]
+    assert reports.report(gold)["checks_absent"] == []
 
 
 @pytest.mark.parametrize("name", CHECKS)
@@ -130,9 +131,9 @@ def test_a_pack_without_templates_is_a_prototype(tmp_path: Path) -> None:
 
 
 def test_a_pack_without_assertions_is_silver(tmp_path: Path) -> None:
-    """Its templates name none that there is."""
+    """Its templates name none that there is, so that no task passes any."""
     found = certify(write(tmp_path / "pack", assertions=""))
-    assert {name for name, status in statuses(found).items() if status != "pass"} == {"4"}
+    assert {name for name, status in statuses(found).items() if status != "pass"} == {"4", "7"}
     assert (found.tier, found.assertions) == ("silver", 0)
 
 
@@ -140,7 +141,7 @@ def test_without_a_catalog_that_is_the_oracles_no_probe_is_run(tmp_path: Path) -
     """The rows that rest on probes say so; all others are there."""
     root = write(tmp_path / "pack", also="def list_tools():\n    return ['look']")
     found = certify(root)
-    skipped = ["5", "6", "M1", "D1", "D2"]
+    skipped = ["5", "6", "7", "M1", "D1", "D2"]
     assert {name for name, status in statuses(found).items() if status == "skipped"} == set(skipped)
     assert statuses(found)["3"] == "fail"
     for row in found.rows:
@@ -169,6 +170,7 @@ def test_a_failure_without_a_mend_of_its_own_has_that_of_its_reason(tmp_path: Pa
         ("templates", ["1", "2"]),
         ("assertions", ["4"]),
         ("cases", ["5", "6", "M1", "D1", "D2"]),
+        ("tasks", ["7"]),
     ],
 )
 def test_a_part_is_checked_alone(pack: Path, part: str, checks: list[str]) -> None:

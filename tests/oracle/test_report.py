@@ -44,7 +44,7 @@ def test_the_fields_are_the_contracts_and_what_this_house_adds(
     assert [row["id"] for row in shown["checks"]] == ["1"]
     assert [row["id"] for row in shown["extra_checks"]] == ["D1"]
     assert (shown["pack_id"], shown["pack_version"], shown["pack_fingerprint"]) == ("library", "1", DIGEST)
-    assert (shown["tier"], shown["gold_eligible"], shown["checks_absent"]) == ("prototype", False, [7])
+    assert (shown["tier"], shown["gold_eligible"], shown["checks_absent"]) == ("prototype", False, [])
     assert shown["stats"] == {
         "n_tools": 2,
         "n_templates": 0,

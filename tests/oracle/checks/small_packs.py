@@ -114,7 +114,7 @@ TEMPLATES = [
 ]
 ASSERTIONS = """\
 def assert_looked(*, state, trace, task, ctx):
-    assert trace
+    assert [call["result"].get("box_id") for call in trace] == [task["slots"]["box_id"]]
 """
 MANIFEST = {
     "pack_id": "boxes",

@@ -35,6 +35,11 @@ ELSEWHERE: dict[str, Call] = {
     "bilingual_clinic": ("get_invoice", {"invoice_id": "INV-903"}),
 }
 """A call for each pack that no task of the table asks for."""
+REFUSED: dict[str, Call] = {
+    "library_lending": ("get_loan_status", {"book_id": "BK-199"}),
+    "bilingual_clinic": ("get_invoice", {"invoice_id": "INV-991"}),
+}
+"""A call for each pack that is refused."""
 
 PACKS = {name: ExamplePack(name) for name in NAMES}
 CASES = [pytest.param(gold, id=gold.template) for gold in GOLD]
@@ -80,6 +85,11 @@ def _broken(gold: Gold) -> Iterator[tuple[str, Played]]:
         yield "call added", pack.play([ELSEWHERE[gold.pack]])
 
 
+def _with_a_refusal(gold: Gold) -> tuple[str, Played]:
+    """The right calls and then one that is refused, which is wrong where a template says that none is."""
+    return "refused call added", PACKS[gold.pack].play([*gold.calls, REFUSED[gold.pack]])
+
+
 @pytest.mark.parametrize("gold", CASES)
 def test_every_assertion_of_a_template_passes_on_the_right_calls(gold: Gold) -> None:
     """The calls that the text asks for satisfy all that the template names."""
@@ -112,7 +122,7 @@ def test_every_assertion_passes_once_and_fails_once(name: str) -> None:
         if gold.pack != name:
             continue
         passed |= set(_assertions(gold))
-        for kind, played in _broken(gold):
+        for kind, played in (*_broken(gold), _with_a_refusal(gold)):
             for assertion, why in pack.verdicts(_assertions(gold), played, gold.task).items():
                 if why is not None:
                     failed.setdefault(assertion, set()).add(kind)

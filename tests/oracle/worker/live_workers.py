@@ -93,9 +93,9 @@ def live(
 
 
 def children(pid: int | None = None) -> list[int]:
-    """The processes that descend from a process, this one by default, zombies among them."""
+    """The processes that descend from a process, this one by default, zombies among them; none where there is no /proc."""
     parents: dict[int, list[int]] = {}
-    for entry in os.listdir("/proc"):
+    for entry in os.listdir("/proc") if os.path.isdir("/proc") else ():
         if entry.isdigit():
             try:
                 fields = Path(f"/proc/{entry}/stat").read_text().rpartition(")")[2].split()
