@@ -43,7 +43,7 @@ REASONS = {
         "The pack's code tried to trace the interpreter or to search its objects.", "Remove it."
     ),
     "thread_left_running": Reason(
-        "A thread of the pack's code still ran when its step had answered.",
+        "A thread or an alarm of the pack's code still ran when its step had answered.",
         "Finish the work before returning.",
     ),
 }

@@ -308,6 +308,8 @@ def _replace_environment(note: _Note) -> None:
 def _replace_machine(name: str, note: _Note) -> None:
     """What tells machines apart: their names, and how many processors they have."""
     real_uname = os.uname
+    if "platform" in sys.modules:
+        sys.modules["platform"]._uname_cache = None  # type: ignore[attr-defined]  # noqa: SLF001 - `uuid` has asked
     processors = 2 + len(name)  # another number for another name
 
     def uname() -> Any:

@@ -28,7 +28,7 @@ KINDS: Final = {
     "write": "tried to write outside its scratch folder",
     "native": "loaded native code, which the audit can't follow",
     "thread": "started a thread",
-    "running": "left a thread running after its step",
+    "running": "left a thread or an alarm running after its step",
     "patch": "replaced a part of Python or of a library",
     "hook": "tried to watch or trace the interpreter",
 }

@@ -9,16 +9,19 @@ import json.decoder
 import json.encoder
 import os
 import random
+import signal
 import sys
 import threading
 import time
 from collections.abc import Iterator
 
-__all__ = ["Integrity", "is_thread_left"]
+__all__ = ["Integrity", "is_alarm_left", "is_thread_left"]
 
 _WATCHED = (builtins, dt, json, json.encoder, json.decoder, os, sys, time, random)
 _GRACE_S = 0.25
 _FREE = {"environ", "breakpointhook", "displayhook", "excepthook", "unraisablehook"}
+_ALARMS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
+_set_alarm = signal.setitimer
 _frames = sys._current_frames  # noqa: SLF001 - counts native threads that run Python too
 
 
@@ -58,3 +61,8 @@ def is_thread_left() -> bool:
             return False
         pause.wait(_GRACE_S / 25)
     return True
+
+
+def is_alarm_left() -> bool:
+    """Whether an alarm is set that would interrupt whatever comes next; it is taken off."""
+    return any([_set_alarm(each, 0)[0] > 0 for each in _ALARMS])  # every one, so no generator

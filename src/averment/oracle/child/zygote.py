@@ -31,7 +31,7 @@ from typing import Any, NoReturn
 from averment.oracle.child import RECORD, ambient, frames, loading
 from averment.oracle.child.audit import Audit
 from averment.oracle.child.episode import Worker
-from averment.oracle.child.integrity import Integrity, is_thread_left
+from averment.oracle.child.integrity import Integrity, is_alarm_left, is_thread_left
 from averment.oracle.child.seal import Seal
 
 __all__ = ["main"]
@@ -179,6 +179,8 @@ class _Zygote:
         is_alone = True
         while (step := frames.receive(requests)) is not None:
             answer = worker.answer(step)
+            if is_alarm_left():
+                self._audit.note("running", "an alarm", everywhere=True)
             for name in self._integrity.replaced():
                 self._audit.note("patch", name, everywhere=True)
             if is_alone and is_thread_left():

@@ -10,7 +10,7 @@ import msgspec
 
 from averment.oracle.child.audit import KINDS
 from averment.oracle.model.options import Options
-from averment.oracle.oracles import Condition, Context
+from averment.oracle.oracles import Condition, Context, OracleError
 from averment.oracle.worker.answers import Symbol
 from averment.oracle.worker.deadline import Deadline
 from averment.oracle.worker.nursery import Nursery
@@ -51,19 +51,33 @@ class Workers:
         self.options = options
         self.attempts: set[Attempt] = set()
         self.enforced: set[str] | None = None
+        self._hung: dict[str | None, OracleError] = {}
 
     @contextmanager
     def running(self, module: str | None, condition: Condition) -> Iterator[Asking]:
-        """A worker with a module of the pack loaded; it is ended in the end, whatever happened."""
+        """A worker with a module of the pack loaded; it is ended in the end, whatever happened.
+
+        A module whose import took too long once is not waited for again.
+        """
+        if module in self._hung:
+            raise self._hung[module]
         worker = self.nursery.worker(module, condition)
         asking = Asking(worker, self.options.episode_timeout_s)
         try:
-            worker.loaded(self.options.import_timeout_s)
+            self._load(worker, module)
             yield asking
         finally:
             worker.end()
             self._learn(worker)
             worker.close()
+
+    def _load(self, worker: WorkerProcess, module: str | None) -> None:
+        try:
+            worker.loaded(self.options.import_timeout_s)
+        except OracleError as error:
+            if error.trouble == "timeout":
+                self._hung[module] = error
+            raise
 
     def probe(self) -> list[str]:
         """What the kernel enforces on workers here, asked of one without a pack."""
