@@ -1,70 +1,74 @@
 """Building the benchmark of a pack.
 
-The pack is certified first, and refused below the tier that is asked for. Its tasks are made side by side and written in
-their order: the rows of gold tasks to `benchmark.jsonl`, every other task with its reason to `dropped.jsonl`. Every file
-appears whole and in one step; `run_manifest.json` comes last and is the mark of a build that is complete: starting again
-removes it first. What was made is kept in a journal, so that a build that was killed goes on, to the same bytes.
+The pack is certified, and refused below the tier that is asked for. Its tasks are made side by side and written in their
+order: the rows of gold tasks to `benchmark.jsonl`, every other task with its reason to `dropped.jsonl`. Every file appears
+whole and in one step; `run_manifest.json` comes last and is the mark of a build that is complete: starting another one
+removes it first. What was made is kept in a journal until then, so that a build that was stopped goes on, to the same bytes.
+
+A folder whose manifest is of this very build, made on such a machine, with files that are as it says, is left as it is; at
+most formats are added or removed.
 
 What varies between machines stands in `build_environment.json`, and in what the report on the pack says of isolation.
 """
 
 from __future__ import annotations
 
-import os
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Literal, TypeVar, cast
 
 import msgspec
 
-from averment._version import __version__
 from averment.errors import PackError, Problem
-from averment.oracle.build.artifacts import Artifacts
+from averment.oracle.build.artifacts import Artifacts, claimed, digest_of
+from averment.oracle.build.dropped import dropped_row
+from averment.oracle.build.formats import FILES, Formats
 from averment.oracle.build.journal import Entry, Journal
-from averment.oracle.build.manifest import environment_of, subject_of
-from averment.oracle.build.rows import dropped_row, row
+from averment.oracle.build.manifest import (
+    Artifact,
+    Environment,
+    RunManifest,
+    Subject,
+    environment_of,
+    manifest_of,
+    subject_of,
+)
+from averment.oracle.build.production import Progress, Tally, Watch, produce
+from averment.oracle.build.rows import row
 from averment.oracle.certify import Certification, certify
+from averment.oracle.checks.base import Check
 from averment.oracle.gold.kitchen import Kitchen
-from averment.oracle.gold.making import Made, Maker
+from averment.oracle.gold.making import Made
+from averment.oracle.model.loading import load_pack
 from averment.oracle.model.options import Options
 from averment.oracle.model.pack import Pack
-from averment.oracle.oracles import OracleError
-from averment.oracle.replay.mutants import Kills
 from averment.oracle.report import report
 from averment.oracle.running import refuse_drift, running
-from averment.oracle.tasks.task import Task
-from averment.oracle.worker.deadline import Stopwatch
-from averment.text.jsontext import canonical
+from averment.oracle.tasks.budget import Bound
+from averment.oracle.tasks.dependent import VERDICT as NOT_DERIVED
+from averment.oracle.tasks.dependent import NotDerivedError, nothing_derived
+from averment.text.jsontext import canonical, decode
 
-__all__ = ["Built", "Progress", "build"]
+__all__ = ["Built", "build"]
 
+_TIERS: Final = ("prototype", "silver", "gold")
+_MANIFEST: Final = "run_manifest.json"
+_ENVIRONMENT: Final = "build_environment.json"
+_ROWS, _DROPPED = "benchmark.jsonl", "dropped.jsonl"
+_KILLS, _REPORT = "kill_table.json", "oracle_validation_report.json"
+_JOURNAL: Final = ".journal.jsonl"
+_EVERY: Final = (
+    _MANIFEST,
+    _ENVIRONMENT,
+    _ROWS,
+    _DROPPED,
+    _KILLS,
+    _REPORT,
+    *(n for f in FILES.values() for n in f),
+)
+"""Every file that a build may write, the manifest first, because without it no other counts."""
 
-class _Formats(msgspec.Struct, frozen=True):
-    """The further formats of a build."""
-
-    exports: tuple[str, ...]
-    parquet: bool
-
-    def write(self, artifacts: Artifacts, pack: Pack) -> None:
-        """Write them, from the rows that are there."""
-
-
-_TIERS = ("prototype", "silver", "gold")
-_JOURNAL = ".build/journal.jsonl"
-_LOCK = ".build/lock"
-_MANIFEST = "run_manifest.json"
-
-
-class Progress(msgspec.Struct, frozen=True):
-    """How far a build is; `per_second` counts the tasks of this start, and is None at first."""
-
-    done: int
-    of: int
-    dropped: int
-    per_second: float | None = None
+S = TypeVar("S", bound=msgspec.Struct)
 
 
 class Built(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,15 +76,25 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         manifest: what `run_manifest.json` says.
-        dropped: how many tasks were dropped, by reason.
-        vacuous: the assertions that passed every mutant.
         resumed: how many tasks were there from an earlier start.
+        was_complete: whether all of them were, and their files.
     """
 
-    manifest: dict[str, Any]
-    dropped: dict[str, int]
-    vacuous: tuple[str, ...]
-    resumed: int
+    manifest: RunManifest
+    resumed: int = 0
+    was_complete: bool = False
+
+
+class _Run(msgspec.Struct, frozen=True, kw_only=True):
+    """What one call of `build` has at hand."""
+
+    kitchen: Kitchen
+    bound: Bound
+    subject: Subject
+    environment: Environment
+    formats: Formats
+    artifacts: Artifacts
+    folder: Path
 
 
 def build(
@@ -89,11 +103,12 @@ def build(
     options: Options | None = None,
     *,
     jobs: int = 2,
-    allow: str = "gold",
+    allow: Literal["gold", "silver"] = "gold",
     strict: bool = False,
     require: str | None = None,
-    exports: Sequence[str] = (),
+    exports: Iterable[str] = (),
     parquet: bool = False,
+    checking: Callable[[Check], object] = lambda _: None,
     progress: Callable[[Progress], object] = lambda _: None,
 ) -> Built:
     """Build the benchmark of a pack.
@@ -103,176 +118,255 @@ def build(
         out: the folder to build in, outside the pack; made where it is not there.
         options: the run's options; the defaults where None.
         jobs: how many tasks are made side by side; the outcome is the same for any number.
-        allow: the lowest tier that is built, `gold` or `silver`; rows say which they are of.
+        allow: the lowest tier that is built; rows say which they are of.
         strict: take unknown keys for mistakes.
         require: refuse to run code with less isolation than this level.
-        exports: of `chat` and `bfcl`: written beside the rows.
+        exports: of `formats.CHOICES`: written beside the rows.
         parquet: whether to write `benchmark.parquet`.
+        checking: is told each check of the pack before it runs.
         progress: is told after every task.
 
     Raises:
-        PackError: the pack can't be loaded, is below the tier, can make no tasks, or all of them are dropped; or
-            somebody else builds in the same folder.
+        PackError: the pack can't be loaded or can make no tasks; it is below the tier (`tier_too_low`) or none of its
+            tasks is gold (`nothing_gold`); its oracle can't be used, or it has changed meanwhile; or another build is
+            at work in the folder.
+        UsageError: the folder can't be written to.
     """
     options = options or Options()
+    formats = Formats.of(exports, with_parquet=parquet)
     folder = Path(out)
-    certified = certify(path, options, strict=strict, jobs=jobs, require=require)
-    _refuse_tier(certified, allow)
-    _refuse_inside(certified, folder)
-    (folder / _JOURNAL).parent.mkdir(parents=True, exist_ok=True)
-    with _locked(folder / _LOCK):
-        (folder / _MANIFEST).unlink(missing_ok=True)
-        return _built(certified, folder, jobs, _Formats(tuple(exports), parquet), progress)
+    pack = load_pack(path, strict=strict)
+    _refuse_inside(pack, folder)
+    with running(pack, options, both=False) as at_work:
+        kitchen = Kitchen.of(pack, options, at_work.oracle, at_work.runner)
+        run = _Run(
+            kitchen=kitchen,
+            bound=kitchen.bound(),
+            subject=subject_of(kitchen),
+            environment=environment_of(at_work.isolation(require)),
+            formats=formats,
+            artifacts=Artifacts(folder),
+            folder=folder,
+        )
+        if (folder / _MANIFEST).is_file():
+            with claimed(folder):
+                manifest = _complete(run, allow)
+            if manifest is not None:
+                return Built(manifest=manifest, resumed=manifest.stage_counts.expanded, was_complete=True)
+        certified = certify(path, options, strict=strict, jobs=jobs, require=require, progress=checking)
+        refuse_drift(pack)
+        tier = _tier(certified, allow)
+        with claimed(folder):
+            return _built(run, certified, tier, jobs=jobs, progress=progress)
 
 
 def _built(
+    run: _Run,
     certified: Certification,
-    folder: Path,
+    tier: Literal["gold", "silver"],
+    *,
     jobs: int,
-    formats: _Formats,
     progress: Callable[[Progress], object],
 ) -> Built:
-    pack, options = certified.pack, certified.options
-    artifacts = Artifacts(folder)
-    with running(pack, options) as at_work:
-        kitchen = Kitchen.of(pack, options, at_work.oracle, at_work.runner)
-        bound = kitchen.bound()
-        subject = subject_of(certified, kitchen)
-        with Journal(folder / _JOURNAL, subject) as journal:
-            resumed = journal.known
-            made = _made(kitchen.maker, bound.tasks[resumed:], jobs)
-            for step in _make(bound.tasks, made, journal, certified):
-                progress(step)
-            refuse_drift(pack)
-            table = _kill_table(kitchen, bound.tasks, journal, jobs)
-            drops, gold = _write_rows(artifacts, journal)
-        environment = environment_of(at_work.isolation())
-    vacuous = tuple(name for name, kills in table.items() if kills.is_vacuous)
-    artifacts.write("kill_table.json", {name: kills.by_kind for name, kills in table.items()})
-    artifacts.write("oracle_validation_report.json", report(certified), counted=False)
-    formats.write(artifacts, pack)
-    artifacts.write("build_environment.json", environment, counted=False)
-    manifest = {
-        "schema": "averment.run_manifest.v1",
-        "engine": {"name": "averment", "version": __version__},
-        **subject,
-        "tier": certified.tier,
-        "gold_eligible": certified.tier == "gold",
-        "stage_counts": {"expanded": len(bound.tasks), "dropped": sum(drops.values()), "published": gold},
-        "drops": drops,
-        "notes": [msgspec.to_builtins(note) for note in bound.notes],
-        "vacuous_assertions": list(vacuous),
-        "artifacts": {name: {"content_hash": found} for name, found in sorted(artifacts.digests.items())},
+    kitchen, bound, artifacts = run.kitchen, run.bound, run.artifacts
+    pack = kitchen.pack
+    subject = {
+        "run_id": run.subject.digest(),
+        "tier": tier,
+        "endpoint_metadata": certified.endpoint_metadata,
+        "environment": msgspec.to_builtins(run.environment),
     }
-    artifacts.write(_MANIFEST, manifest)
-    return Built(manifest=manifest, dropped=drops, vacuous=vacuous, resumed=resumed)
-
-
-def _make(
-    tasks: Sequence[Task], made: Iterator[Made], journal: Journal, certified: Certification
-) -> Iterator[Progress]:
-    """Write what is made into the journal, after what it has already."""
-    watch = Stopwatch()
-    known = journal.known
-    dropped = sum(not entry.gold for entry in journal.entries())
-    for number, each in enumerate(made, 1):
-        journal.add(_entry(each, certified))
-        dropped += each.drop is not None
-        yield Progress(known + number, len(tasks), dropped, number / (watch.seconds() or 1))
-
-
-def _write_rows(artifacts: Artifacts, journal: Journal) -> tuple[dict[str, int], int]:
-    """Write the rows of gold and of dropped tasks; how many were dropped for each reason, and how many are gold."""
-    gold = 0
-    drops: Counter[str] = Counter()
-    with artifacts.writing("benchmark.jsonl") as benchmark, artifacts.writing("dropped.jsonl") as rejected:
-        for entry in journal.entries():
-            if entry.gold:
-                gold += 1
-                benchmark.write(bytes(entry.row) + b"\n")
-            else:
-                drops[msgspec.json.decode(entry.row)["reason"]] += 1
-                rejected.write(bytes(entry.row) + b"\n")
-    if not gold:
-        reasons = ", ".join(f"{name} {count}" for name, count in sorted(drops.items()))
-        raise PackError(
-            Problem(
-                code="nothing_gold",
-                message=f"none of the {sum(drops.values())} tasks is gold",
-                found=reasons,
-                mend="Read `dropped.jsonl` in the folder, and mend what it tells.",
-            )
+    watch = Watch(pack)
+    with Journal(run.folder / _JOURNAL, subject) as journal:
+        artifacts.remove(_EVERY)
+        tally, resumed = produce(
+            bound.tasks,
+            journal,
+            make=kitchen.maker.make,
+            entry_of=lambda made: _entry(made, pack, tier),
+            watch=watch,
+            wanted=kitchen.wanted,
+            jobs=jobs,
+            progress=progress,
         )
-    return dict(sorted(drops.items())), gold
+        refuse_drift(pack)
+        _write_rows(artifacts, journal, _DROPPED, are_gold=False)
+        _refuse_nothing(pack, tally, journal)
+        _write_rows(artifacts, journal, _ROWS, are_gold=True)
+        artifacts.write(_KILLS, {name: kills.by_kind for name, kills in certified.kills.items()})
+        artifacts.write(_REPORT, report(certified), local=True)
+        run.formats.write(artifacts, lambda: _rows(run.folder))
+        manifest = manifest_of(
+            run.subject,
+            certified,
+            bound,
+            tally,
+            tier=tier,
+            exports=run.formats.names,
+            digests=artifacts.same,
+        )
+        _conclude(run, manifest)
+        journal.remove()
+    return Built(manifest=manifest, resumed=resumed)
 
 
-def _made(maker: Maker, tasks: Sequence[Task], jobs: int) -> Iterator[Made]:
-    """The tasks, made side by side, in their order; only so many are held at once."""
-    waiting: deque[Future[Made]] = deque()
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
-        try:
-            for task in tasks:
-                waiting.append(pool.submit(maker.make, task))
-                if len(waiting) >= 4 * jobs:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        except OracleError as error:
-            raise _unusable(error) from None
-        finally:
-            for future in waiting:
-                future.cancel()
+def _complete(run: _Run, allow: str) -> RunManifest | None:
+    """The manifest, if the folder holds this very build; with the formats that are asked for, and no others."""
+    manifest = _read(run.folder / _MANIFEST, RunManifest)
+    told = _read(run.folder / _ENVIRONMENT, Environment)
+    if manifest is None or told is None or manifest.run_id != run.subject.digest():
+        return None
+    if manifest.oracle_kind == "endpoint":  # what answers may be another service by now
+        return None
+    if _TIERS.index(manifest.tier) < _TIERS.index(allow):
+        return None
+    if msgspec.structs.replace(told, artifacts={}) != run.environment:
+        return None
+    for name, artifact in {**manifest.artifacts, **told.artifacts}.items():
+        if name not in _EVERY or _digest(run.folder / name) != artifact.content_hash:
+            return None
+    if tuple(manifest.exports) == run.formats.names:
+        (run.folder / _JOURNAL).unlink(missing_ok=True)
+        return manifest
+    return _reformatted(run, manifest, told)
 
 
-def _unusable(error: OracleError) -> PackError:
-    mend = "Run `averment pack check` on the pack, and mend what it tells."
-    return PackError(Problem(code="oracle_unusable", message=error.message, mend=mend))
+def _reformatted(run: _Run, manifest: RunManifest, told: Environment) -> RunManifest:
+    """The same build in other formats."""
+    artifacts = run.artifacts
+    others = [name for files in FILES.values() for name in files]
+    artifacts.remove([_MANIFEST, *others])
+    artifacts.same.update(_kept(manifest.artifacts, others))
+    artifacts.local.update(_kept(told.artifacts, others))
+    run.formats.write(artifacts, lambda: _rows(run.folder))
+    manifest = msgspec.structs.replace(
+        manifest, exports=list(run.formats.names), artifacts=_listed(artifacts.same)
+    )
+    _conclude(run, manifest)
+    return manifest
 
 
-def _entry(made: Made, certified: Certification) -> Entry:
-    gold = made.drop is None
-    pack = certified.pack
-    shown = row(made, pack, tier=certified.tier, name=pack.manifest.pack_id) if gold else dropped_row(made)
+def _conclude(run: _Run, manifest: RunManifest) -> None:
+    """Write the last two files."""
+    artifacts = run.artifacts
+    environment = msgspec.structs.replace(run.environment, artifacts=_listed(artifacts.local))
+    artifacts.write(_ENVIRONMENT, msgspec.to_builtins(environment), local=True)
+    artifacts.write(_MANIFEST, manifest.plain())
+
+
+def _kept(artifacts: Mapping[str, Artifact], but: Iterable[str]) -> dict[str, str]:
+    left = artifacts.keys() - set(but)
+    return {name: artifacts[name].content_hash for name in left}
+
+
+def _listed(digests: Mapping[str, str]) -> dict[str, Artifact]:
+    return {name: Artifact(content_hash=found) for name, found in sorted(digests.items())}
+
+
+def _read(path: Path, kind: type[S]) -> S | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (OSError, ValueError, msgspec.DecodeError):
+        return None
+
+
+def _digest(path: Path) -> str | None:
+    try:
+        return digest_of(path)
+    except OSError:
+        return None
+
+
+def _write_rows(artifacts: Artifacts, journal: Journal, name: str, *, are_gold: bool) -> None:
+    with artifacts.writing(name) as file:
+        for entry in journal.entries():
+            if (entry.reason is None) == are_gold:
+                file.write(entry.row + b"\n")
+
+
+def _rows(folder: Path) -> Iterator[dict[str, Any]]:
+    """The rows of the benchmark, one after the other."""
+    with open(folder / _ROWS, "rb") as file:
+        for line in file:
+            yield decode(line).value
+
+
+def _entry(made: Made, pack: Pack, tier: Literal["gold", "silver"]) -> Entry:
+    shown = row(made, pack, tier=tier) if made.drop is None else dropped_row(made, pack)
     return Entry(
         task_id=made.task.task_id,
-        template_id=made.task.template_id,
-        gold=gold,
-        row=msgspec.Raw(canonical(shown)),
+        reason=None if made.drop is None else made.drop.reason,
+        row=canonical(msgspec.to_builtins(shown)),
     )
 
 
-def _kill_table(kitchen: Kitchen, tasks: Sequence[Task], journal: Journal, jobs: int) -> dict[str, Kills]:
-    """The kill table over the first gold task of each template, which is made again for it."""
-    first: dict[str, str] = {}
+def _refuse_nothing(pack: Pack, tally: Tally, journal: Journal) -> None:
+    """See that there is a benchmark: some gold, and no template whose calls could be worked out for none of its tasks.
+
+    Raises:
+        PackError: with every such template; or `nothing_gold`.
+    """
+    underived = {
+        template
+        for template, count in tally.drops.get(NOT_DERIVED, {}).items()
+        if count == tally.made[template]
+    }
+    problems: list[Problem] = []
+    for template in pack.templates:
+        if template.template_id in underived:
+            dropped = list(_not_derived(journal, template.template_id))
+            problems += nothing_derived(dropped).refusal(pack, template).problems
+    if problems:
+        raise PackError(problems)
+    if not tally.gold.total():
+        reasons = ", ".join(f"{name} {count}" for name, count in tally.reasons().items())
+        raise PackError(
+            Problem(
+                code="nothing_gold",
+                message=f"none of the {tally.done} tasks is gold",
+                found=reasons,
+                mend=f"Read `{_DROPPED}` in the folder, and mend what it tells.",
+            )
+        )
+
+
+def _not_derived(journal: Journal, template_id: str) -> Iterator[NotDerivedError]:
     for entry in journal.entries():
-        if entry.gold:
-            first.setdefault(entry.template_id, entry.task_id)
-    chosen = [task for task in tasks if first.get(task.template_id) == task.task_id]
-    made = [each for each in _made(kitchen.maker, chosen, jobs) if each.drop is None]
-    return kitchen.kill_table(made, jobs)
+        if entry.reason == NOT_DERIVED:
+            known = decode(entry.row).value
+            if known["template_id"] == template_id:
+                facts = dict(known["failures"][0])
+                yield NotDerivedError(facts.pop("reason"), known["detail"], **facts)
 
 
-def _refuse_tier(certified: Certification, allow: str) -> None:
+def _tier(certified: Certification, allow: str) -> Literal["gold", "silver"]:
+    """The tier of the rows.
+
+    Raises:
+        PackError: it is lower than what is asked for: `tier_too_low`.
+    """
     if _TIERS.index(certified.tier) >= _TIERS.index(allow):
-        return
-    failed = [row for row in certified.rows if row.status != "pass"]
-    first = next((failure for row in failed for failure in row.failures), None)
-    names = ", ".join(row.id for row in failed)
-    may = " or give `--allow-tier silver`" if allow == "gold" and certified.tier == "silver" else ""
+        return cast("Literal['gold', 'silver']", certified.tier)
+    failed = [each for each in certified.rows if each.status != "pass"]
+    first = next((failure for each in failed for failure in each.failures), None)
+    may = ", or give `--allow-tier silver`" if certified.tier == "silver" else ""
     raise PackError(
         Problem(
             code="tier_too_low",
-            message=f"the pack is {certified.tier}, and {allow} is asked for; in the way: {names}",
+            message=f"the pack is {certified.tier}, and {allow} is asked for; in the way: "
+            + ", ".join(f"{each.id} {each.name}" for each in failed),
             found=None if first is None else f"{first.reason}: {first.message}",
             mend=f"See `averment pack check`, and mend what it tells{may}.",
         )
     )
 
 
-def _refuse_inside(certified: Certification, folder: Path) -> None:
-    root = certified.pack.root
-    place = folder.resolve()
-    if place == root or root in place.parents:
+def _refuse_inside(pack: Pack, folder: Path) -> None:
+    try:
+        place = folder.resolve()
+    except (OSError, ValueError):
+        return  # it can't be made either
+    if place == pack.root or pack.root in place.parents:
         raise PackError(
             Problem(
                 code="output_inside_pack",
@@ -281,23 +375,3 @@ def _refuse_inside(certified: Certification, folder: Path) -> None:
                 mend="Give a folder outside the pack.",
             )
         )
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """One build at a time in a folder; the lock goes with the process, however it ends."""
-    import fcntl
-
-    with open(path, "w", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise PackError(
-                Problem(
-                    code="output_in_use",
-                    message="somebody else builds in this folder",
-                    file=os.fspath(path.parent.parent),
-                    mend="Wait for it to end, or give another folder.",
-                )
-            ) from None
-        yield

@@ -59,14 +59,25 @@ class Kitchen(msgspec.Struct, frozen=True, kw_only=True):
         maker = Maker(pack, plans, wording, oracle=oracle, runner=runner, options=options)
         return cls(pack=pack, options=options, plans=plans, wording=wording, maker=maker)
 
+    @property
+    def wanted(self) -> int:
+        """How many gold tasks fill a category."""
+        return budget_of(self.pack, tasks_per_category=self.options.tasks_per_category).size
+
     def bound(self) -> Bound:
         """The tasks of the run.
 
         Raises:
             PackError: with every template that can't be bound, and every budget that is too small.
         """
-        budget = budget_of(self.pack, tasks_per_category=self.options.tasks_per_category)
-        return bind(self.pack, self.plans, budget, seed=self.options.random_seed)
+        options = self.options
+        candidates = options.candidate_tasks_per_category
+        budget = budget_of(
+            self.pack,
+            tasks_per_category=options.tasks_per_category,
+            candidate_tasks_per_category=None if candidates is None else max(candidates, self.wanted),
+        )
+        return bind(self.pack, self.plans, budget, seed=options.random_seed)
 
     def samples(self, jobs: int) -> list[Sample]:
         """One task of each template, those that are held out among them, made side by side.

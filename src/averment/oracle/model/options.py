@@ -53,7 +53,7 @@ IGNORED: dict[tuple[str, ...], tuple[str, ...]] = {
         *("model_paraphrase_enabled", "paraphrases_per_template", "preserve_slot_values"),
         *("prevent_tool_name_leakage", "surface_style_axes"),
     ),
-    ("task_generation",): ("candidate_tasks_per_category", "target_published_tasks", "mixes", "caps"),
+    ("task_generation",): ("target_published_tasks", "mixes", "caps"),
 }
 """Keys of the contract's generation config that have no effect here, by the section they stand in."""
 
@@ -87,6 +87,14 @@ PerCategory = Annotated[
     Meta(description="How many tasks a category gets; as many as the widest has templates if left out."),
     Meta(extra_json_schema={"minimum": 1}),
 ]
+Candidates = Annotated[
+    int | None,
+    Meta(
+        description="How many tasks a category may draw its tasks from: those beyond the first gold ones that fill it "
+        "are not made. `tasks_per_category` if left out or fewer."
+    ),
+    Meta(extra_json_schema={"minimum": 1}),
+]
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,6 +106,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         tool_timeout_s: the deadline of one tool call, in seconds; the others likewise.
         language: the language to render; None is the pack's first.
         tasks_per_category: how many tasks a category gets; None is the widest category's number of templates.
+        candidate_tasks_per_category: how many it may draw them from, so that dropped tasks leave it full; None is no
+            more than that.
         output_dir: where reports go, absolute; None is up to the command.
         warnings: what loading found odd.
     """
@@ -111,6 +121,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     episode_timeout_s: float = 60.0
     language: str | None = None
     tasks_per_category: int | None = None
+    candidate_tasks_per_category: int | None = None
     output_dir: str | None = None
     warnings: tuple[Problem, ...] = ()
 
@@ -144,6 +155,7 @@ class TaskGeneration(msgspec.Struct, frozen=True, kw_only=True):
     """The contract's section about how many tasks are made."""
 
     tasks_per_category: PerCategory = None
+    candidate_tasks_per_category: Candidates = None
 
 
 class OptionsFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,11 +165,11 @@ class OptionsFile(msgspec.Struct, frozen=True, kw_only=True):
     relative to the file itself.
 
     A generation config of the contract is read as it is: `random_seed`, `output_dir`,
-    `oracle_runtime` (`clock`, the five timeouts, `worker`), `surface_generation.language` and
-    `task_generation.tasks_per_category` mean the same here; saying an option in both ways is a mistake. What belongs
-    to parts that averment has not, or does without being told, is passed over in silence: `family`, `expt_name`,
-    `stage`, `config_status`, `oracle_pack` (the pack is the folder that is given), `lineage`, `exports`,
-    `surface_quality_validation`, `semantic_deduplication_config`, `reference_profile`,
+    `oracle_runtime` (`clock`, the five timeouts, `worker`), `surface_generation.language` and, of `task_generation`,
+    `tasks_per_category` and `candidate_tasks_per_category` mean the same here; saying an option in both ways is a
+    mistake. What belongs to parts that averment has not, or does without being told, is passed over in silence:
+    `family`, `expt_name`, `stage`, `config_status`, `oracle_pack` (the pack is the folder that is given), `lineage`,
+    `exports`, `surface_quality_validation`, `semantic_deduplication_config`, `reference_profile`,
     `oracle_runtime.allowed_roots` (a pack never reaches outside itself), and the other keys of the two `generation`
     sections. Any other key is a warning.
     """
@@ -178,6 +190,7 @@ class OptionsFile(msgspec.Struct, frozen=True, kw_only=True):
     worker: Worker = None
     language: Language = None
     tasks_per_category: PerCategory = None
+    candidate_tasks_per_category: Candidates = None
     output_dir: Annotated[
         str | None,
         Meta(description="Where reports go; relative to this file.", extra_json_schema={"pattern": r"\S"}),
@@ -292,7 +305,7 @@ def _check(source: Source, path: tuple[str, ...], value: Any, problems: Problems
     elif name == "random_seed" and not 0 <= value <= MAX_SEED:
         message = "the seed does not fit into 64 bits"
         problems.error(source, "out_of_range", message, path, expected=f"0 to {MAX_SEED}", found=found)
-    elif name == "tasks_per_category" and value < 1:
+    elif name in ("tasks_per_category", "candidate_tasks_per_category") and value < 1:
         message = "a category needs a task"
         problems.error(source, "out_of_range", message, path, expected="1 or more", found=found)
     elif name == "worker" and value != "process":

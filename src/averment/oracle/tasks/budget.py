@@ -66,9 +66,9 @@ class Bound(msgspec.Struct, frozen=True):
     notes: tuple[Problem, ...]
 
 
-def category_of(template: Template) -> str:
-    """The category of a template: its label as text, or its id where it has none."""
-    return str(template.category) if template.category else template.template_id
+def category_of(of: Template | Task) -> str:
+    """The category of a template, or of a task of it: its label as text, or the template's id where it has none."""
+    return str(of.category) if of.category else of.template_id
 
 
 def budget_of(
