@@ -1,6 +1,6 @@
 """`averment schema`.
 
-Print the JSON Schema (2020-12) of assertion documents, envelopes, evidence, mapping files, a file of oracle packs, or the report on one.
+Print the JSON Schema (2020-12) of assertion documents, envelopes, evidence, mapping files, a file of oracle packs, or a report on one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["NAMES", "configure", "execute"]
 NAMES = (
     *("document", "envelope", "evidence", "mapping"),
     *("pack-manifest", "pack-tools", "pack-templates", "pack-cases"),
-    *("pack-fixtures", "pack-held-out", "pack-endpoint", "pack-options", "pack-report"),
+    *("pack-fixtures", "pack-held-out", "pack-endpoint", "pack-options", "pack-report", "pack-grade"),
 )
 """Whose schema there is; written out, because the modules that make them take long to import."""
 

@@ -19,11 +19,15 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The schema of `document`, `envelope`, `evidence`, `mapping`, a file of a pack (`PACK_SCHEMAS`) or `pack-report`."""
+    """The schema of `document`, `envelope`, `evidence`, `mapping`, a file of a pack (`PACK_SCHEMAS`), `pack-report` or `pack-grade`."""
     if name == "pack-report":
         from averment.oracle.report_schema import report_schema
 
         return report_schema()
+    if name == "pack-grade":
+        from averment.oracle.grade.schema import grade_schema
+
+        return grade_schema()
     if name.startswith("pack-"):
         from averment.oracle.model.schemas import pack_schema
 

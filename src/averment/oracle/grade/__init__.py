@@ -13,5 +13,12 @@
     report      one graded run: its outcome, its path, its gates
     metrics     fractions over graded runs
 
-Plain functions over structs: nothing here runs code of a pack, and nothing reads a file.
+Those are plain functions over structs. What gives them their facts:
+
+    benchmark     the rows of a benchmark, from its file
+    tasks         each task with its gold, from a row or made of the pack
+    replaying     a run's calls, made again on the oracle, and its assertions
+    dependencies  arguments of gold that come from the run's own results
+    grading       one run after the other, or side by side
+    schema        the JSON Schema of the report
 """

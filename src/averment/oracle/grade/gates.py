@@ -23,6 +23,7 @@ __all__ = [
     "Side",
     "Status",
     "Verdict",
+    "VerdictStatus",
     "failed",
     "not_applicable",
     "passed",
@@ -35,6 +36,7 @@ __all__ = [
 Status = Literal["passed", "failed", "not_applicable", "undecided"]
 Attribution = Literal["success", "candidate", "infrastructure", "evidence", "fatal_setup", "not_applicable"]
 Side = Literal["outcome", "path", "run"]
+VerdictStatus = Literal["passed", "failed", "not_applicable", "infrastructure_error", "not_run"]
 
 OUTCOME = ("assertions",)
 """Gates of what came of the run: its state, its results, its last word."""
@@ -68,6 +70,7 @@ WHY: dict[str, str] = {
     "assertion_failed": "An assertion does not hold.",
     "call_not_executed": "A call was not executed.",
     "producer_not_called": "A value should come from the result of a call that was not made.",
+    "producer_differs": "A value should come from the result of a call that was made with other arguments.",
     # failed, by others
     "oracle_failed": "The oracle gave no answer to a call, or none that can be used.",
     "oracle_reset_failed": "The oracle could not be reset.",
@@ -119,7 +122,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     name: str
-    status: Literal["passed", "failed", "not_applicable", "infrastructure_error", "not_run"]
+    status: VerdictStatus
     category: str = "unclassified"
     detail: str | None = None
 

@@ -11,7 +11,7 @@ from averment.errors import PackError, Problem, path_text
 from averment.text import jsontext
 from averment.text.structs import describe, fit
 
-__all__ = ["MAX_GOLD_CALLS", "GoldCall", "GoldTask", "GoldTurn", "gold_task", "gold_tasks"]
+__all__ = ["MAX_GOLD_CALLS", "GoldCall", "GoldTask", "GoldTurn", "gold_rows", "gold_task", "gold_tasks"]
 
 MAX_GOLD_CALLS = 100
 """How many calls one task may expect: pairing takes time in the square of it."""
@@ -133,19 +133,25 @@ class _RowError(Exception):
 
 
 def gold_tasks(data: bytes, *, file: str | None = None) -> list[GoldTask]:
-    """The tasks of a benchmark in JSON Lines, in order.
+    """The tasks of a benchmark in JSON Lines, in order; raises as `gold_rows` does."""
+    return [task for task, _ in gold_rows(data, file=file)]
+
+
+def gold_rows(data: bytes, *, file: str | None = None) -> list[tuple[GoldTask, dict[str, Any]]]:
+    """The tasks of a benchmark in JSON Lines, in order, each with the whole row that it was read from.
 
     Raises:
         PackError: with every line that is no row, each with its mistakes, and every task that stands there twice.
     """
-    tasks: list[GoldTask] = []
+    tasks: list[tuple[GoldTask, dict[str, Any]]] = []
     problems: list[Problem] = []
     lines: dict[str, int] = {}
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():
             continue
         try:
-            task = gold_task(jsontext.decode(line).value, file=file, line=number)
+            row = jsontext.decode(line).value
+            task = gold_task(row, file=file, line=number)
         except jsontext.JSONProblem as problem:
             problems.append(
                 Problem(
@@ -162,7 +168,7 @@ def gold_tasks(data: bytes, *, file: str | None = None) -> list[GoldTask]:
                     Problem(code="duplicate_task", message=message, file=file, line=number, found=found)
                 )
             lines.setdefault(task.task_id, number)
-            tasks.append(task)
+            tasks.append((task, row))
         if len(problems) >= _MAX_PROBLEMS:
             break
     if problems:

@@ -1,42 +1,42 @@
-"""Grading recorded runs against a pack: which task a run is of, its gold, its replay, its verdicts.
+"""Grading recorded runs against a pack: which task a run is of, its replay, its verdicts.
 
-Gold comes from the rows of a benchmark, or is made of the pack for the tasks that are asked for. A run is of the task that
-is named; else of the one whose id is the conversation's, or stands in its metadata as `task_id`. Nothing is guessed.
+A run is of the task that is named; else of the one whose id is the conversation's, or stands in its metadata or its labels
+as `task_id`. Nothing is guessed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from msgspec.structs import replace
 
-from averment.errors import PackError, Problem, nearest
+from averment.errors import AvermentError, PackError, Problem, nearest
 from averment.evidence.model import EvidenceModel
-from averment.oracle.build.rows import row
 from averment.oracle.gold.kitchen import Kitchen
 from averment.oracle.grade.calls import Shown, shown
-from averment.oracle.grade.compare import Pairing
+from averment.oracle.grade.compare import Pairing, pair_calls
 from averment.oracle.grade.dependencies import rebound
-from averment.oracle.grade.gold import GoldTask, gold_task
-from averment.oracle.grade.path import compared
+from averment.oracle.grade.gold import GoldTask
 from averment.oracle.grade.policy import Policy
-from averment.oracle.grade.replayed import Dependency, Replay
-from averment.oracle.grade.replaying import Replayed, can_replay, replay_run, trace_verdicts, verdicts_of
+from averment.oracle.grade.replayed import Dependency
+from averment.oracle.grade.replaying import Asking, can_replay, replay_run, trace_verdicts, verdicts_of
 from averment.oracle.grade.report import GradedRun, grade
-from averment.oracle.grade.shape import unearned
-from averment.oracle.oracles import Context, OracleError
+from averment.oracle.grade.shape import says_confirmed, unearned
+from averment.oracle.grade.tasks import Subject, Tasks
+from averment.oracle.oracles import OracleError
 from averment.oracle.running import Running
-from averment.oracle.tasks.task import Task
-from averment.oracle.tasks.trace import call_script
+from averment.oracle.tasks.trace import CallScript, call_script
 
 __all__ = ["Grader"]
 
-_TASK_FIELDS = tuple(name for name in Task.__struct_fields__ if name != "base_task_id")
+_NOT_AGREED = "it says that the user has agreed, and the user has not"
 
 
 class Grader:
-    """Grades runs against the tasks of one pack.
+    """Grades runs against the tasks of one pack; several threads may ask one grader.
 
     Args:
         at_work: the pack at work.
@@ -45,13 +45,13 @@ class Grader:
         trace_only: whether nothing is made again on the oracle.
 
     Raises:
-        PackError: no task can be made of the pack, or the rows are those of another pack.
+        PackError: no task can be made of the pack, its assertions can't be loaded, or its service can't be reached.
     """
 
     def __init__(
         self,
         at_work: Running,
-        rows: Mapping[str, dict[str, Any]] | None,
+        rows: Mapping[str, dict[str, Any]] | None = None,
         *,
         policy: Policy | None = None,
         trace_only: bool = False,
@@ -60,22 +60,22 @@ class Grader:
         self._policy = policy or Policy()
         self._trace_only = trace_only
         pack = at_work.pack
-        self._kitchen = Kitchen.of(pack, at_work.options, at_work.oracle, at_work.runner)
-        self._rows: dict[str, dict[str, Any]] = {}
-        self._tasks: dict[str, Task] = {}
-        if rows is None:
-            self._tasks = {task.task_id: task for task in self._kitchen.bound().tasks}
-        else:
-            _refuse_other_pack(rows, pack.manifest.pack_id, pack.manifest.version)
-            self._rows.update(rows)
+        if not trace_only:
+            at_work.metadata()  # a service that is not there would fail every run
+        kitchen = Kitchen.of(pack, at_work.options, at_work.oracle, at_work.runner)
+        self._tasks = Tasks(kitchen, rows)
         parameter = pack.manifest.confirmation.parameter
         self._confirmations = {tool.name: parameter for tool in pack.tools if tool.requires_confirmation}
         self._mutates = {tool.name: tool.mutates for tool in pack.tools}
-        self._templates = {template.template_id: template for template in pack.templates}
-        exports = at_work.runner.inspect(_source(at_work))["exports"]
-        known = {name: export["capabilities"] or {} for name, export in exports.items()}
-        self._categories = {name: str(each.get("category", "unclassified")) for name, each in known.items()}
-        self._by_trace = frozenset(name for name, each in known.items() if each.get("trace"))
+        self._scripts = {
+            template.template_id: call_script(template, kitchen.plans[template.template_id], pack.tools)
+            for template in pack.templates
+        }
+        self._capabilities = _capabilities(at_work)
+        self._categories = {
+            name: str(each.get("category", "unclassified")) for name, each in self._capabilities.items()
+        }
+        self._by_trace = frozenset(name for name, each in self._capabilities.items() if each.get("trace"))
 
     def grade(self, evidence: EvidenceModel, *, label: str, task_id: str | None = None) -> GradedRun:
         """Grade one run.
@@ -88,137 +88,198 @@ class Grader:
         Raises:
             PackError: the run is of no task of the pack, or its task has no gold.
         """
-        found = self._row(self._task_id(evidence, label, task_id))
-        gold, run = gold_task(found), shown(evidence)
-        context = self._context(found)
-        task = {name: found[name] for name in _TASK_FIELDS}
-        if self._trace_only or not can_replay(run):
-            verdicts = trace_verdicts(
-                self._at_work.runner,
-                run,
-                names=gold.success_assertions,
-                categories=self._categories,
-                by_trace=self._by_trace,
-                task=task,
-                context=context,
-            )
-            return self._graded(gold, run, verdicts=verdicts)
-        pairing = compared(gold, run, self._policy).pairing
-        replayed = replay_run(
-            self._at_work.oracle,
-            run,
-            context,
-            tools=self._mutates,
-            unearned=self._unearned(gold, run, pairing),
-        )
-        gold, dependencies = self._rebound(gold, pairing, replayed)
-        verdicts = verdicts_of(
-            self._at_work.runner,
-            replayed,
-            names=gold.success_assertions,
+        subject = self._tasks.subject(self._task_id(evidence, label, task_id))
+        self._refuse_unaskable(subject.gold)
+        run = _unprefixed(shown(evidence), self._policy.tool_prefix)
+        asking = Asking(
+            runner=self._at_work.runner,
+            names=subject.gold.success_assertions,
             categories=self._categories,
-            task=task,
-            context=context,
+            task=subject.task,
+            context=subject.context,
+            unresolved=subject.unresolved,
         )
-        return self._graded(gold, run, verdicts=verdicts, replay=_with(replayed.facts, dependencies))
+        if self._trace_only or not can_replay(run):
+            verdicts = trace_verdicts(run, self._by_trace, asking)
+            return grade(
+                subject.gold, run, verdicts=verdicts, confirmations=self._confirmations, policy=self._policy
+            )
+        return self._replayed(subject, run, asking)
 
-    def _graded(self, gold: GoldTask, run: Shown, **more: Any) -> GradedRun:
-        return grade(gold, run, confirmations=self._confirmations, policy=self._policy, **more)
+    def grade_all(
+        self,
+        runs: Iterable[tuple[str, EvidenceModel | AvermentError]],
+        *,
+        task_id: str | None = None,
+        jobs: int = 1,
+    ) -> Iterator[tuple[str, GradedRun | AvermentError]]:
+        """Grade runs side by side, in their order; only so many are held at once.
 
-    def _unearned(self, gold: GoldTask, run: Shown, pairing: Pairing) -> dict[int, str]:
-        """Calls that say that the user has agreed, where it is known that the user has not."""
-        return {
-            index: "it says that the user has agreed, and the user has not"
-            for index, is_doubtful in unearned(gold, run, pairing, self._confirmations)
-            if not is_doubtful
-        }
+        Args:
+            runs: each with what to call it; what could not be read is handed on.
+            task_id: the task of all, where it is named.
+            jobs: how many are graded at once; the grades are the same for any number.
 
-    def _rebound(
-        self, gold: GoldTask, pairing: Pairing, replayed: Replayed
-    ) -> tuple[GoldTask, tuple[Dependency, ...]]:
-        template = self._templates.get(gold.template_id)
-        if template is None:
-            return gold, ()
-        plan = self._kitchen.plans[template.template_id]
-        script = call_script(template, plan, self._at_work.pack.tools)
-        if not script.is_dependent or len(script.calls) != len(gold.calls):
-            return gold, ()
-        return rebound(gold, script, pairing, replayed.by_call)
+        Yields:
+            Each run's label with its grades, or with why it has none.
+        """
 
-    def _context(self, found: Mapping[str, Any]) -> Context:
-        options = self._at_work.options
-        return Context(
-            clock=options.clock,
-            seed=int(found["seed"]),
-            timeout_s=options.tool_timeout_s,
-            task_id=str(found["task_id"]),
+        def graded(label: str, run: EvidenceModel | AvermentError) -> GradedRun | AvermentError:
+            if isinstance(run, AvermentError):
+                return run
+            try:
+                return self.grade(run, label=label, task_id=task_id)
+            except PackError as error:
+                return error
+
+        waiting: _Waiting = deque()
+        with ThreadPoolExecutor(max_workers=jobs) as pool:
+            try:
+                for label, run in runs:
+                    waiting.append((label, pool.submit(graded, label, run)))
+                    if len(waiting) >= 2 * jobs:
+                        yield _first(waiting)
+                while waiting:
+                    yield _first(waiting)
+            finally:
+                for _, future in waiting:
+                    future.cancel()
+
+    def _replayed(self, subject: Subject, run: Shown, asking: Asking) -> GradedRun:
+        gold = subject.gold
+
+        def forbidden(index: int, results: Mapping[int, Any]) -> str | None:
+            if says_confirmed(run.calls[index], self._confirmations) is not True:
+                return None
+            live, pairing, _ = self._live(gold, run, results)
+            doubts = dict(unearned(live, run, pairing, self._confirmations))
+            return _NOT_AGREED if doubts.get(index) is False else None
+
+        replayed = replay_run(
+            self._at_work.oracle, run, subject.context, tools=self._mutates, forbidden=forbidden
         )
+        refused = frozenset(each.call for each in replayed.facts.calls if each.outcome == "not_executed")
+        live, _, dependencies = self._live(gold, run, replayed.by_call, refused)
+        return grade(
+            live,
+            run,
+            verdicts=verdicts_of(replayed, asking),
+            replay=replace(replayed.facts, dependencies=dependencies),
+            confirmations=self._confirmations,
+            policy=self._policy,
+        )
+
+    def _live(
+        self,
+        gold: GoldTask,
+        run: Shown,
+        results: Mapping[int, Any],
+        refused: frozenset[int] = frozenset(),
+    ) -> tuple[GoldTask, Pairing, tuple[Dependency, ...]]:
+        """Gold with its dependent arguments from these results, and the run's calls beside it.
+
+        Which call of the run is a producer follows from the arguments of gold, and those from the producers before it: so
+        both are worked out in turn until neither changes.
+        """
+        script = self._script(gold)
+        pairing = pair_calls(gold.calls, run.calls, gold.tools, self._policy)
+        if script is None:
+            return gold, pairing, ()
+        live, dependencies = rebound(gold, script, pairing, results, refused)
+        for _ in gold.calls:
+            pairing = pair_calls(live.calls, run.calls, gold.tools, self._policy)
+            again, dependencies = rebound(gold, script, pairing, results, refused)
+            if again == live:
+                break
+            live = again
+        return live, pairing, dependencies
+
+    def _script(self, gold: GoldTask) -> CallScript | None:
+        """The calls of the task's template, where values of theirs come from results."""
+        script = self._scripts.get(gold.template_id)
+        if script is None or not script.is_dependent:
+            return None
+        scripted = [call.tool for call in script.calls]
+        return script if scripted == [call.name for call in gold.calls] else None
 
     def _task_id(self, evidence: EvidenceModel, label: str, named: str | None) -> str:
-        known = self._tasks.keys() | self._rows.keys()
-        said = (evidence.metadata or {}).get("task_id")
-        tried = [named] if named is not None else [evidence.conversation_id, said]
-        for each in tried:
-            if isinstance(each, str) and each in known:
-                return each
-        given = next((each for each in tried if isinstance(each, str)), None)
+        said = [(part or {}).get("task_id") for part in (evidence.metadata, evidence.labels)]
+        tried = [named] if named is not None else [evidence.conversation_id, *said]
+        given = [each for each in tried if isinstance(each, str)]
+        found = next((each for each in given if each in self._tasks.ids), None)
+        if found is not None:
+            return found
+        shown_id = given[0][:_MOST] if given else None
         raise PackError(
             Problem(
                 code="unknown_task",
-                message="the run is of no task of the pack"
-                if given is None
-                else f"there is no task `{given[:80]}`",
+                message="the run does not say which task it is of"
+                if shown_id is None
+                else f"there is no task `{shown_id}`",
                 file=label,
-                expected="the id of a task as the conversation's id, or in its metadata as `task_id`",
-                nearest=None if given is None else nearest(given, known),
+                expected="the id of a task as the conversation's id, or as `task_id` in its metadata or labels",
+                nearest=None if shown_id is None else nearest(shown_id, sorted(self._tasks.ids)[:1000]),
                 mend="Name the task with `--task`, or give the benchmark that has it with `--benchmark`.",
             )
         )
 
-    def _row(self, task_id: str) -> dict[str, Any]:
-        found = self._rows.get(task_id)
-        if found is None:
-            found = self._rows[task_id] = self._made(self._tasks[task_id])
-        return found
-
-    def _made(self, task: Task) -> dict[str, Any]:
-        pack = self._at_work.pack
-        try:
-            made = self._kitchen.maker.make(task)
-        except OracleError as error:
-            raise PackError(
-                Problem(code="oracle_unusable", message=error.message, mend="Check the pack first.")
-            ) from None
-        if made.drop is not None:
-            raise PackError(
-                Problem(
-                    code="task_not_gold",
-                    message=f"the task `{task.task_id}` has no gold: {made.drop.reason}",
-                    found=made.drop.detail,
-                    mend="Mend the pack, or grade against another task.",
+    def _refuse_unaskable(self, gold: GoldTask) -> None:
+        """See that the pack has the assertions of a task, and that they can be run on what a replay comes to."""
+        for name in gold.success_assertions:
+            known = self._capabilities.get(name)
+            if known is None:
+                raise PackError(
+                    Problem(
+                        code="missing_assertion",
+                        message=f"the pack has no assertion `{name[:_MOST]}`, which `{gold.task_id}` names",
+                        nearest=nearest(name, sorted(self._capabilities)),
+                        mend="Run `averment pack check --only assertions` on the pack, or build the benchmark anew.",
+                    )
                 )
-            )
-        return row(made, pack, tier="gold", name=pack.manifest.pack_id)
+            if known.get("executable") is False and not self._trace_only:
+                raise PackError(
+                    Problem(
+                        code="assertion_not_executable_compatible",
+                        message=f"`{name}`, which `{gold.task_id}` names, is declared as `executable: false`",
+                        mend="Take it out of the template, or give `--trace-only`.",
+                    )
+                )
 
 
-def _with(facts: Replay, dependencies: tuple[Dependency, ...]) -> Replay:
-    return replace(facts, dependencies=dependencies)
+_MOST = 120
+_Waiting = deque[tuple[str, Future[GradedRun | AvermentError]]]
 
 
-def _source(at_work: Running) -> str:
+def _first(waiting: _Waiting) -> tuple[str, GradedRun | AvermentError]:
+    label, future = waiting.popleft()
+    return label, future.result()
+
+
+def _capabilities(at_work: Running) -> dict[str, dict[str, Any]]:
+    """What the pack declares of each assertion that it exports."""
     path = at_work.pack.root / at_work.pack.files["assertions"]
-    return path.read_text(encoding="utf-8", errors="replace")
-
-
-def _refuse_other_pack(rows: Mapping[str, Mapping[str, Any]], pack_id: str, version: str) -> None:
-    for found in rows.values():
-        if (found.get("pack_id"), found.get("pack_version")) != (pack_id, version):
-            raise PackError(
-                Problem(
-                    code="other_pack",
-                    message="the benchmark is of another pack",
-                    expected=f"{pack_id} {version}",
-                    found=f"{found.get('pack_id')} {found.get('pack_version')}",
-                    mend="Give the pack that it was built of, or build it anew.",
-                )
+    try:
+        exports = at_work.runner.inspect(path.read_text(encoding="utf-8", errors="replace"))["exports"]
+    except OracleError as error:
+        mend = "Run `averment pack check --only assertions` on the pack, and mend what it tells."
+        raise PackError(
+            Problem(
+                code="assertions_import_failed",
+                message=error.message,
+                file=error.file or at_work.pack.files["assertions"],
+                line=error.line,
+                mend=mend,
             )
+        ) from None
+    return {name: export["capabilities"] or {} for name, export in exports.items()}
+
+
+def _unprefixed(run: Shown, prefix: str) -> Shown:
+    """The run with the names of tools as the pack has them."""
+    if not prefix:
+        return run
+    calls = [
+        call if call.name is None else replace(call, name=call.name.removeprefix(prefix))
+        for call in run.calls
+    ]
+    return replace(run, calls=tuple(calls))

@@ -2,26 +2,11 @@
 
 What nobody can tell of is in no denominator; `undecided` says how much that is. There is no overall score: metrics of
 outcomes and of paths stand side by side, and no sum or mean of them is made.
-
-    schema_valid_rate              calls of the run that fit their tool's schema, of those of tools of the task
-    tool_name_accuracy             calls of gold whose tool was called, one for one
-    argument_accuracy              calls of gold that were made with these arguments
-    call_group_accuracy            groups of gold that were made at once, and alone
-    call_order_accuracy            tasks whose order is right, of those with one and with the right calls
-    required_call_subset_accuracy  tasks of which every call of gold was made, whatever else was
-    milestone_accuracy             texts of gold with a counterpart
-    turn_success_rate              turns of gold with a counterpart, all of its calls equal
-    tool_execution_success_rate    calls that the oracle answered, refusals included
-    assertion_success_rate         assertions that hold, of those that apply
-    state_match_rate               those of category `state`
-    path_success_rate              tasks of which all gates of the path and all assertions of category `path` hold
-    final_answer_success_rate      assertions of category `final_answer` that hold
-    task_success_rate              tasks that succeed
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
@@ -29,7 +14,7 @@ from averment.oracle.grade.counts import Count, all_hold, count
 from averment.oracle.grade.gates import PATH, Status
 from averment.oracle.grade.report import GradedRun
 
-__all__ = ["METRICS", "Metric", "metrics"]
+__all__ = ["METRICS", "REASONS", "Counted", "Metric", "Tally", "metrics"]
 
 
 class Metric(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,93 +36,164 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     undecided: int
 
 
+class Tally:
+    """What metrics are made of, added up run by run; no run is kept."""
+
+    def __init__(self) -> None:
+        self._counts = dict.fromkeys(METRICS, Count())
+        self._is_any_declared = False
+
+    def add(self, run: GradedRun) -> None:
+        """Count a run."""
+        for name, metric in METRICS.items():
+            found, sum_ = metric.count(run), self._counts[name]
+            self._counts[name] = Count(
+                sum_.hits + found.hits, sum_.of + found.of, sum_.undecided + found.undecided
+            )
+        self._is_any_declared = self._is_any_declared or bool(run.outcome.assertions)
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """All metrics so far, in the contract's order."""
+        return tuple(self._metric(name, found) for name, found in self._counts.items())
+
+    def _metric(self, name: str, found: Count) -> Metric:
+        reason = None
+        if not found.of:
+            reason = METRICS[name].unknown if found.undecided else METRICS[name].nothing
+            if name == "assertion_success_rate" and not found.undecided and self._is_any_declared:
+                reason = "all_assertions_not_applicable"
+        return Metric(
+            name=name,
+            numerator=found.hits,
+            denominator=found.of,
+            value=found.hits / found.of if found.of else None,
+            reason=None if reason is None else f"metric.{reason}",
+            undecided=found.undecided,
+        )
+
+
 def metrics(runs: Iterable[GradedRun]) -> tuple[Metric, ...]:
     """All metrics over some runs, in the contract's order."""
-    told = list(runs)
-    return tuple(_metric(name, told) for name in METRICS)
+    tally = Tally()
+    for run in runs:
+        tally.add(run)
+    return tally.metrics()
 
 
 _TRUTH: Mapping[Status, bool | None] = {"passed": True, "failed": False, "undecided": None}
 
 
-def _summed(name: str) -> Callable[[Sequence[GradedRun]], Count]:
-    def summed(runs: Sequence[GradedRun]) -> Count:
-        parts = [run.counts[name] for run in runs]
-        return Count(
-            sum(part.hits for part in parts),
-            sum(part.of for part in parts),
-            sum(part.undecided for part in parts),
-        )
-
-    return summed
+def _counted(name: str) -> Callable[[GradedRun], Count]:
+    return lambda run: run.counts[name]
 
 
-def _ordered(runs: Sequence[GradedRun]) -> Count:
+def _ordered(run: GradedRun) -> Count:
     return count(
-        _TRUTH[gate.status]
-        for run in runs
-        for gate in run.gates
-        if gate.name == "call_ordering" and gate.status in _TRUTH
+        _TRUTH[gate.status] for gate in run.gates if gate.name == "call_ordering" and gate.status in _TRUTH
     )
 
 
-def _of_path(runs: Sequence[GradedRun]) -> Count:
-    """Tasks by their path; one without anything that could be asked of it is left out."""
-    answers = []
-    for run in runs:
-        gates = [_TRUTH[gate.status] for gate in run.gates if gate.name in PATH and gate.status in _TRUTH]
-        said = run.counts["assertions_path"]
-        gates += [True] * said.hits + [False] * (said.of - said.hits) + [None] * said.undecided
-        if gates:
-            answers.append(all_hold(gates))
-    return count(answers)
+def _of_path(run: GradedRun) -> Count:
+    """The run by its path; none where nothing could be asked of it."""
+    gates = [_TRUTH[gate.status] for gate in run.gates if gate.name in PATH and gate.status in _TRUTH]
+    said = run.counts["assertions_path"]
+    gates += [True] * said.hits + [False] * (said.of - said.hits) + [None] * said.undecided
+    return count([all_hold(gates)] if gates else [])
 
 
-def _succeeding(runs: Sequence[GradedRun]) -> Count:
-    return count(_TRUTH[run.success] for run in runs if run.success in _TRUTH)
+def _succeeding(run: GradedRun) -> Count:
+    return count([_TRUTH[run.success]] if run.success in _TRUTH else [])
 
 
-METRICS: Mapping[str, tuple[Callable[[Sequence[GradedRun]], Count], str, str]] = {
-    "schema_valid_rate": (_summed("valid"), "no_attempted_call", "path_evidence_incomplete"),
-    "tool_name_accuracy": (_summed("names"), "no_expected_call", "path_evidence_incomplete"),
-    "argument_accuracy": (_summed("calls"), "no_expected_call", "path_evidence_incomplete"),
-    "call_group_accuracy": (_summed("groups"), "no_expected_call", "path_evidence_incomplete"),
-    "call_order_accuracy": (_ordered, "gate_not_applicable", "path_evidence_incomplete"),
-    "required_call_subset_accuracy": (_summed("gold_made"), "no_expected_call", "path_evidence_incomplete"),
-    "milestone_accuracy": (_summed("texts"), "no_text_milestone", "path_evidence_incomplete"),
-    "turn_success_rate": (_summed("turns"), "no_evaluated_turn", "path_evidence_incomplete"),
-    "tool_execution_success_rate": (_summed("executed"), "no_attempted_call", "path_evidence_incomplete"),
-    "assertion_success_rate": (
-        _summed("assertions"),
+class Counted(msgspec.Struct, frozen=True):
+    """How a metric is made.
+
+    Attributes:
+        about: what is counted, of what.
+        count: of one run.
+        nothing: why it may have no value.
+        unknown: why, where there is something and the evidence decides none of it.
+    """
+
+    about: str
+    count: Callable[[GradedRun], Count]
+    nothing: str
+    unknown: str = "path_evidence_incomplete"
+
+
+METRICS: Mapping[str, Counted] = {
+    "schema_valid_rate": Counted(
+        "Calls of the run that fit their tool's schema, of those of tools of the task.",
+        _counted("valid"),
+        "no_attempted_call",
+    ),
+    "tool_name_accuracy": Counted(
+        "Calls of gold whose tool was called, one for one.", _counted("names"), "no_expected_call"
+    ),
+    "argument_accuracy": Counted(
+        "Calls of gold that were made with these arguments.", _counted("calls"), "no_expected_call"
+    ),
+    "call_group_accuracy": Counted(
+        "Groups of gold that were made at once, and alone.", _counted("groups"), "no_expected_call"
+    ),
+    "call_order_accuracy": Counted(
+        "Tasks whose order is right, of those that state one and have the right calls.",
+        _ordered,
+        "gate_not_applicable",
+    ),
+    "required_call_subset_accuracy": Counted(
+        "Tasks of which every call of gold was made, whatever else was.",
+        _counted("gold_made"),
+        "no_expected_call",
+    ),
+    "milestone_accuracy": Counted(
+        "Texts of gold with a counterpart.", _counted("texts"), "no_text_milestone"
+    ),
+    "turn_success_rate": Counted(
+        "Turns of gold with a counterpart, all of its calls equal.", _counted("turns"), "no_evaluated_turn"
+    ),
+    "tool_execution_success_rate": Counted(
+        "Calls that the oracle answered, refusals included.", _counted("executed"), "no_attempted_call"
+    ),
+    "assertion_success_rate": Counted(
+        "Assertions that hold, of those that apply.",
+        _counted("assertions"),
         "no_declared_assertion",
         "assertion_evidence_incomplete",
     ),
-    "state_match_rate": (_summed("assertions_state"), "no_state_assertion", "assertion_evidence_incomplete"),
-    "path_success_rate": (_of_path, "no_applicable_task", "path_evidence_incomplete"),
-    "final_answer_success_rate": (
-        _summed("assertions_final_answer"),
+    "state_match_rate": Counted(
+        "Assertions of the category `state` that hold.",
+        _counted("assertions_state"),
+        "no_state_assertion",
+        "assertion_evidence_incomplete",
+    ),
+    "path_success_rate": Counted(
+        "Tasks of which all gates of the path and all assertions of the category `path` hold.",
+        _of_path,
+        "no_applicable_task",
+    ),
+    "final_answer_success_rate": Counted(
+        "Assertions of the category `final_answer` that hold.",
+        _counted("assertions_final_answer"),
         "no_final_answer_assertion",
         "assertion_evidence_incomplete",
     ),
-    "task_success_rate": (_succeeding, "no_applicable_task", "path_evidence_incomplete"),
+    "task_success_rate": Counted("Tasks that succeed.", _succeeding, "no_applicable_task"),
 }
-"""By the name of a metric how it is counted, why it may have no value, and why when all of it is undecided."""
+"""All there are, in the contract's order."""
 
-
-def _metric(name: str, runs: Sequence[GradedRun]) -> Metric:
-    counting, nothing, unknown = METRICS[name]
-    found = counting(runs)
-    reason = None
-    if not found.of:
-        reason = unknown if found.undecided else nothing
-        declared = [verdict for run in runs for verdict in run.outcome.assertions]
-        if name == "assertion_success_rate" and reason == nothing and declared:
-            reason = "all_assertions_not_applicable"
-    return Metric(
-        name=name,
-        numerator=found.hits,
-        denominator=found.of,
-        value=found.hits / found.of if found.of else None,
-        reason=None if reason is None else f"metric.{reason}",
-        undecided=found.undecided,
-    )
+REASONS: Mapping[str, str] = {
+    "all_assertions_not_applicable": "No assertion applies to any of these runs.",
+    "assertion_evidence_incomplete": "None of the assertions could be run on what is there.",
+    "gate_not_applicable": "No task states an order of calls that were all made.",
+    "no_applicable_task": "There is no run to count.",
+    "no_attempted_call": "No run has a call that counts here.",
+    "no_declared_assertion": "No template has an assertion.",
+    "no_evaluated_turn": "Gold has no turn.",
+    "no_expected_call": "Gold has no call.",
+    "no_final_answer_assertion": "No assertion is of the category `final_answer`.",
+    "no_state_assertion": "No assertion is of the category `state`.",
+    "no_text_milestone": "Gold has no text.",
+    "path_evidence_incomplete": "The evidence decides none of it.",
+}
+"""Why a metric has no value; reports write `metric.` before it."""

@@ -25,6 +25,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             states a path; `any` states none, and the path is reported alone. `always` and `never` say so for all.
         success: `all_applicable_gates`: no gate that decides has failed. `assertions_only`: for debugging, the
             assertions hold, and nothing but the agent is to blame for anything else.
+        tool_prefix: what stands before the tools' names in the runs, as `mcp__lending__` does where tools come from a
+            server; it is taken off. Names that do not begin with it are left as they are.
     """
 
     arguments: Literal["schema_then_canonical", "canonical_only"] = "schema_then_canonical"
@@ -32,3 +34,4 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     text: Literal["structural", "verbatim"] = "structural"
     path: Literal["template", "always", "never"] = "template"
     success: Literal["all_applicable_gates", "assertions_only"] = "all_applicable_gates"
+    tool_prefix: str = ""

@@ -13,7 +13,7 @@ import msgspec
 from averment.oracle.grade import gates
 from averment.oracle.grade.gates import Attribution, Gate, Verdict
 
-__all__ = ["Dependency", "Executed", "Replay", "assertions_gate", "replay_gates"]
+__all__ = ["Dependency", "DependencyStatus", "Executed", "Replay", "assertions_gate", "replay_gates"]
 
 
 class Executed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -26,6 +26,8 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         mutates: whether its tool may change the state.
         commit: what became of the state, by its digests; `unknown` where there is none.
         detail: what went wrong.
+        differs_at: the first path at which the answer of now is another than the recorded one; None where they are the
+            same, or none is recorded. It decides nothing: the agent may have had another world before it.
     """
 
     call: int
@@ -33,6 +35,11 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     mutates: bool = False
     commit: Literal["committed", "unchanged", "unknown"] = "unchanged"
     detail: str | None = None
+    differs_at: str | None = None
+
+
+DependencyStatus = Literal["resolved", "producer_not_called", "producer_differs", "unresolved"]
+"""Whether a value could be read, and if not, whether for the agent's call or for the oracle's answer."""
 
 
 class Dependency(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -41,12 +48,12 @@ class Dependency(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         gold: the index of the call of gold that has it.
         argument: where in its arguments.
-        status: whether it could be read: from a producer that the run did not call, or not from its result.
+        status: whether it could be read.
     """
 
     gold: int
     argument: str
-    status: Literal["resolved", "producer_not_called", "unresolved"]
+    status: DependencyStatus
 
 
 class Replay(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -95,9 +102,10 @@ def _dependency_resolution(dependencies: Sequence[Dependency]) -> Gate:
     wrong = [each for each in dependencies if each.status != "resolved"]
     if not wrong:
         return gates.passed(name) if dependencies else gates.not_applicable(name, "no_dependency")
-    first = wrong[0]
-    blame: Attribution = "candidate" if first.status == "producer_not_called" else "infrastructure"
-    why = "producer_not_called" if first.status == "producer_not_called" else "dependency_unresolved"
+    # The agent's own doing comes first: what follows from it is no fault of the oracle.
+    first = next((each for each in wrong if each.status != "unresolved"), wrong[0])
+    blame: Attribution = "infrastructure" if first.status == "unresolved" else "candidate"
+    why = "dependency_unresolved" if first.status == "unresolved" else first.status
     return gates.failed(name, why, f"`{first.argument}` of call {first.gold} of gold", blame=blame)
 
 

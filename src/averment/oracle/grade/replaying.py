@@ -10,22 +10,24 @@ Without a replay, assertions whose pack says that they can be judged by the trac
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET
 
+from averment.evidence.redaction import holds_redacted
 from averment.oracle.catalog.canonical import key
+from averment.oracle.catalog.divergence import first_difference
 from averment.oracle.grade.calls import Call, Shown
-from averment.oracle.grade.gates import Verdict
+from averment.oracle.grade.gates import Verdict, VerdictStatus
 from averment.oracle.grade.replayed import Executed, Replay
 from averment.oracle.oracles import Context, Episode, Oracle, OracleError
 from averment.oracle.replay.attempt import Call as Made
 from averment.oracle.replay.attempt import traced
 from averment.oracle.worker.assertions import AssertionRunner
 
-__all__ = ["Replayed", "can_replay", "replay_run", "trace_verdicts", "verdicts_of"]
+__all__ = ["Asking", "Replayed", "can_replay", "replay_run", "trace_verdicts", "verdicts_of"]
 
 
 class Replayed(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +61,7 @@ def replay_run(
     context: Context,
     *,
     tools: Mapping[str, bool],
-    unearned: Mapping[int, str],
+    forbidden: Callable[[int, Mapping[int, Any]], str | None] = lambda _index, _results: None,
 ) -> Replayed:
     """Make the calls of a run again.
 
@@ -68,23 +70,22 @@ def replay_run(
         run: a run that `can_replay`.
         context: what `ctx` says; that of the task.
         tools: by name, whether the tool may change the state.
-        unearned: by index, why a call must not be made.
+        forbidden: why a call must not be made, by its index and the results of the calls before it; None where it may.
     """
     playing = _Playing(tools)
+    has_begun = False
     try:
         with oracle.episode(context) as episode:
-            try:
-                episode.reset()
-                playing.state = episode.state()
-            except OracleError as error:
-                return Replayed(facts=Replay(reset=False, complete=False, detail=error.message))
+            episode.reset()
+            playing.state = episode.state()
+            has_begun = True
             for index, call in enumerate(run.calls):
-                playing.play(episode, index, call, unearned.get(index))
-            if run.calls:
+                playing.play(episode, index, call, forbidden(index, playing.by_call))
+            if playing.calls:
                 playing.state = episode.state()
     except OracleError as error:
         playing.state = UNSET
-        facts = Replay(calls=tuple(playing.executed), complete=False, detail=error.message)
+        facts = Replay(calls=tuple(playing.executed), reset=has_begun, complete=False, detail=error.message)
         return playing.replayed(facts)
     return playing.replayed(Replay(calls=tuple(playing.executed)))
 
@@ -130,6 +131,7 @@ class _Playing:
                 outcome="business_rejection" if refused else "completed",
                 mutates=mutates,
                 commit="unchanged" if key(after) == key(self.state) else "committed",
+                differs_at=_differs_at(call.result, result),
             )
         )
         self.state = after
@@ -148,6 +150,13 @@ class _Playing:
         )
 
 
+def _differs_at(recorded: Any, result: Any) -> str | None:
+    """Where the answer of now differs from the recorded one, as far as that is shown."""
+    if recorded is UNSET or holds_redacted(recorded):
+        return None
+    return first_difference(recorded, result)
+
+
 def _impossible(call: Call, tools: Mapping[str, bool]) -> str | None:
     if call.name not in tools:
         return f"the pack has no tool `{call.name}`"
@@ -162,37 +171,54 @@ def _outcome_of(error: OracleError) -> Literal["timeout", "malformed", "failed"]
     return "malformed" if error.trouble in ("result_not_json", "result_too_large") else "failed"
 
 
-def verdicts_of(
-    runner: AssertionRunner,
-    replayed: Replayed,
-    *,
-    names: Sequence[str],
-    categories: Mapping[str, str],
-    task: Mapping[str, Any],
-    context: Context,
-) -> list[Verdict]:
+class Asking(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run's assertions are asked with, whatever they are asked about.
+
+    Attributes:
+        runner: the pack's assertions.
+        names: those of the task, in its order.
+        categories: of each assertion of the pack.
+        task: the bound task.
+        context: what `ctx` says.
+        unresolved: what is not known of the task.
+    """
+
+    runner: AssertionRunner
+    names: Sequence[str]
+    categories: Mapping[str, str]
+    task: Mapping[str, Any]
+    context: Context
+    unresolved: Mapping[str, Any] = {}
+
+    def verdict(self, name: str, status: VerdictStatus, detail: str | None = None) -> Verdict:
+        """A verdict under the category that its assertion declares."""
+        category = self.categories.get(name, "unclassified")
+        return Verdict(name=name, status=status, category=category, detail=detail)
+
+    def not_run(self, names: Sequence[str]) -> list[Verdict]:
+        """The verdicts of assertions that there was nothing to run on."""
+        return [self.verdict(name, "not_run") for name in names]
+
+
+def verdicts_of(replayed: Replayed, asking: Asking) -> list[Verdict]:
     """What the assertions say of a replay; none was run where its end is not known."""
     if replayed.state is UNSET:
-        return _not_run(names, categories)
+        return asking.not_run(asking.names)
     trace = traced(replayed.calls, replayed.results)
-    return _judged(runner, names, categories, task, context, trace=trace, state=replayed.state)
+    return _judged(asking, asking.names, trace=trace, state=replayed.state)
 
 
-def trace_verdicts(
-    runner: AssertionRunner,
-    run: Shown,
-    *,
-    names: Sequence[str],
-    categories: Mapping[str, str],
-    by_trace: frozenset[str],
-    task: Mapping[str, Any],
-    context: Context,
-) -> list[Verdict]:
-    """What the assertions that need no more than the trace (`by_trace`) say of the recorded one; the others were not run."""
-    asked = [name for name in names if name in by_trace]
-    is_whole = can_replay(run) and all(call.result is not UNSET for call in run.calls)
-    if not asked or not is_whole:
-        return _not_run(names, categories)
+def trace_verdicts(run: Shown, by_trace: frozenset[str], asking: Asking) -> list[Verdict]:
+    """What the assertions that need no more than the trace (`by_trace`) say of the recorded one.
+
+    The others were not run; neither was any where the trace may lack a call, what a call was given, or what it came to.
+    """
+    names = [name for name in asking.names if name in by_trace]
+    is_whole = can_replay(run) and all(
+        call.result is not UNSET and isinstance(call.arguments, dict) for call in run.calls
+    )
+    if not names or not is_whole:
+        return asking.not_run(asking.names)
     trace = [
         {
             "tool": call.name,
@@ -201,52 +227,28 @@ def trace_verdicts(
             "turn_index": call.turn or 0,
         }
         for call in run.calls
-        if isinstance(call.arguments, dict)
     ]
-    said = {
-        verdict.name: verdict
-        for verdict in _judged(runner, asked, categories, task, context, trace=trace, state={})
-    }
-    return [said.get(name) or _unrun(name, categories) for name in names]
+    said = {verdict.name: verdict for verdict in _judged(asking, names, trace=trace, state={})}
+    return [said.get(name) or asking.verdict(name, "not_run") for name in asking.names]
 
 
 def _judged(
-    runner: AssertionRunner,
-    names: Sequence[str],
-    categories: Mapping[str, str],
-    task: Mapping[str, Any],
-    context: Context,
-    *,
-    trace: Sequence[Mapping[str, Any]],
-    state: Any,
+    asking: Asking, names: Sequence[str], *, trace: Sequence[Mapping[str, Any]], state: Any
 ) -> list[Verdict]:
+    """The verdicts, each asked for by itself: one that ends its worker is told, and ends the asking."""
     turn = trace[-1]["turn_index"] if trace else 0
     said: list[Verdict] = []
+    if not names:
+        return said
     try:
-        with runner.jury(context) as jury:
+        with asking.runner.jury(asking.context) as jury:
+            jury.take(
+                state=state, trace=trace, task=asking.task, turn_index=turn, unresolved=asking.unresolved
+            )
             for name in names:
-                found = jury.judge([name], state=state, trace=trace, task=task, turn_index=turn)[0]
-                said.append(
-                    Verdict(
-                        name=name,
-                        status=found["status"],
-                        category=categories.get(name, "unclassified"),
-                        detail=found["detail"],
-                    )
-                )
+                found = jury.verdict(name)
+                said.append(asking.verdict(name, found["status"], found["detail"]))
     except OracleError as error:  # it ended its worker: what comes after it was not run
-        name = names[len(said)]
-        category = categories.get(name, "unclassified")
-        said.append(
-            Verdict(name=name, status="infrastructure_error", category=category, detail=error.message)
-        )
-        said += _not_run(names[len(said) :], categories)
+        said.append(asking.verdict(names[len(said)], "infrastructure_error", error.message))
+        said += asking.not_run(names[len(said) :])
     return said
-
-
-def _not_run(names: Sequence[str], categories: Mapping[str, str]) -> list[Verdict]:
-    return [_unrun(name, categories) for name in names]
-
-
-def _unrun(name: str, categories: Mapping[str, str]) -> Verdict:
-    return Verdict(name=name, status="not_run", category=categories.get(name, "unclassified"))

@@ -92,10 +92,27 @@ class Jury:
         Raises:
             OracleError: an assertion ended the worker or took too long.
         """
+        self.take(state=state, trace=trace, task=task, turn_index=turn_index)
+        return [self.verdict(name) for name in names]
+
+    def take(
+        self,
+        *,
+        state: Any,
+        trace: Sequence[Mapping[str, Any]],
+        task: Mapping[str, Any],
+        turn_index: int = 0,
+        unresolved: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Give what the next verdicts are about, as `judge` does.
+
+        `unresolved` is what is not known of the task, see `child.tracking.watched`.
+        """
+        more = {"unresolved": unresolved} if unresolved else {}
         self._asking.ask(
-            "evidence", self._seconds, state=state, trace=trace, task=task, turn_index=turn_index
+            "evidence", self._seconds, state=state, trace=trace, task=task, turn_index=turn_index, **more
         )
-        return [
-            cast("dict[str, Any]", self._asking.value(Verdict, "run_assertion", self._seconds, name=name))
-            for name in names
-        ]
+
+    def verdict(self, name: str) -> dict[str, Any]:
+        """Run one assertion over what was taken last; raises as `judge` does."""
+        return cast("dict[str, Any]", self._asking.value(Verdict, "run_assertion", self._seconds, name=name))
