@@ -26,7 +26,7 @@ UNHURRIED = Options(
 HURRIED = Options(
     tool_timeout_s=0.25,
     reset_timeout_s=0.25,
-    import_timeout_s=0.7,
+    import_timeout_s=1.2,
     assertion_timeout_s=0.25,
     episode_timeout_s=5,
 )

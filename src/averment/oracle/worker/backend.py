@@ -19,6 +19,7 @@ from averment.oracle.worker.process import WorkerProcess
 __all__ = ["Asking", "Attempt", "BackendOracle", "Workers"]
 
 _MOST_NAME = 200
+_STARTING_S = 30
 _T = TypeVar("_T")
 
 
@@ -72,8 +73,10 @@ class Workers:
             worker.close()
 
     def _load(self, worker: WorkerProcess, module: str | None) -> None:
+        seconds = self.options.import_timeout_s
         try:
-            worker.loaded(self.options.import_timeout_s)
+            # Where no module is loaded, all that takes time is the framework's own start, on a busy machine.
+            worker.loaded(seconds if module else max(seconds, _STARTING_S))
         except OracleError as error:
             if error.trouble == "timeout":
                 self._hung[module] = error
