@@ -21,11 +21,15 @@ from averment.oracle.checks.assertions_importable import WARNINGS
 from averment.oracle.child import audit, scan_names
 from averment.oracle.compile.refusals import REFUSALS
 from averment.oracle.findings import Reason
+from averment.oracle.gold.reasons import REASONS as DROPPED
 from averment.oracle.lint.codes import CODES as LINT
 from averment.oracle.model.codes import CODES as LOADING
 from averment.oracle.model.fixtures import read_fixtures
 from averment.oracle.model.options import Options
 from averment.oracle.model.schemas import pack_schema
+from averment.oracle.tasks.codes import CODES as TASKS
+from averment.oracle.tasks.dependent import REASONS as UNDERIVED
+from averment.oracle.tasks.trace_faults import FAULTS
 
 __all__ = ["BY_HAND", "COMMANDS", "FILES", "TROUBLES", "File", "pages"]
 
@@ -328,7 +332,23 @@ COMMANDS = {
         "Run where the kernel enforces it, or require less.",
     ),
     "pack_changed": Reason(
-        "A file of the pack changed while it was checked.", "Check again, with nobody writing to it."
+        "A file of the pack changed while it was checked, or built.",
+        "Start again, with nobody writing to it.",
+    ),
+    "oracle_unusable": Reason(
+        "The oracle gave no answer whatever was asked of it: its service is gone, or the machine has no room for workers.",
+        "Give the same command again: a build goes on where it was.",
+    ),
+    "output_inside_pack": Reason("`--out` is a folder of the pack.", "Give a folder outside the pack."),
+    "output_in_use": Reason(
+        "Another build is at work in the folder.", "Wait for it to end, or give another folder."
+    ),
+    "tier_too_low": Reason(
+        "Exit 1: the pack is below the tier that is built.",
+        "See `averment pack check`, or give `--allow-tier silver`.",
+    ),
+    "nothing_gold": Reason(
+        "Exit 1: every task was dropped.", "Read `dropped.jsonl`, and mend what it tells."
     ),
 }
 """Why a command gives no verdict; the places that refuse say more."""
@@ -417,8 +437,23 @@ def _codes() -> str:
             _reasons("code", REFUSALS),
         ),
         (
+            "No tasks can be made",
+            "`averment pack build`; exit 2. What check 1 and check 2 find stops it as well, with their reasons.",
+            _reasons("code", {**TASKS, **FAULTS}),
+        ),
+        (
+            "Dropped tasks",
+            "`reason` of a line of [`dropped.jsonl`](../../packs/build.md#dropped-tasks).",
+            _reasons("reason", DROPPED),
+        ),
+        (
+            "Calls that can't be worked out",
+            "Under `failures` of a task that is dropped as `trace_not_derived`.",
+            _reasons("reason", UNDERIVED),
+        ),
+        (
             "Commands that give no verdict",
-            "`averment pack new`, `check` and `compile`; exit 2.",
+            "`averment pack new`, `check`, `build` and `compile`; exit 2 but where it is said.",
             _reasons("code", COMMANDS),
         ),
     ]

@@ -15,10 +15,14 @@ from averment.oracle.certify import CHECKS, check
 from averment.oracle.checks.assertions_importable import WARNINGS
 from averment.oracle.child import audit, scan_names
 from averment.oracle.compile.refusals import REFUSALS
+from averment.oracle.gold import reasons as gold
 from averment.oracle.lint import codes as lint
 from averment.oracle.model import codes as loading
 from averment.oracle.model.schemas import PACK_SCHEMAS, pack_schema
 from averment.oracle.oracles import Trouble
+from averment.oracle.tasks import codes as tasks
+from averment.oracle.tasks import dependent
+from averment.oracle.tasks.trace_faults import FAULTS
 
 _ROOT = Path(__file__).parents[2]
 _SOURCE = _ROOT / "src" / "averment"
@@ -79,6 +83,9 @@ def test_every_reason_of_a_check_stands_with_it(name: str) -> None:
         ("Attempts", audit.KINDS),
         ("Arguments that a schema refuses", ARGUMENT_REASONS),
         ("Specs that don't compile", REFUSALS),
+        ("No tasks can be made", {**tasks.CODES, **FAULTS}),
+        ("Dropped tasks", gold.REASONS),
+        ("Calls that can't be worked out", dependent.REASONS),
         ("Commands that give no verdict", _BUILD["COMMANDS"]),
     ],
 )
@@ -102,7 +109,8 @@ def test_every_code_of_loading_is_on_the_page() -> None:
 def test_every_refusal_of_a_command_is_on_the_page() -> None:
     """What commands say on their own, without a table, is found in their source."""
     files = [
-        _SOURCE / "oracle" / "certify.py",
+        _SOURCE / "oracle" / "running.py",
+        *(_SOURCE / "oracle" / "build").glob("*.py"),
         *(_SOURCE / "cli").glob("pack_*.py"),
         *(_SOURCE / "oracle" / "scaffold").glob("*.py"),
         *(_SOURCE / "oracle" / "scaffold" / "given").glob("*.py"),

@@ -1,6 +1,7 @@
 """`averment schema`.
 
-Print the JSON Schema (2020-12) of assertion documents, envelopes, evidence, mapping files, a file of oracle packs, or a report on one.
+Print the JSON Schema (2020-12) of assertion documents, envelopes, evidence, mapping files, a file of oracle packs, a report on one,
+or a file of its benchmark.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ NAMES = (
     *("document", "envelope", "evidence", "mapping"),
     *("pack-manifest", "pack-tools", "pack-templates", "pack-cases"),
     *("pack-fixtures", "pack-held-out", "pack-endpoint", "pack-options", "pack-report", "pack-grade"),
+    *("pack-row", "pack-dropped-row", "pack-run-manifest", "pack-build-environment"),
 )
 """Whose schema there is; written out, because the modules that make them take long to import."""
 

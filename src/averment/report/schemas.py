@@ -19,7 +19,10 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The schema of `document`, `envelope`, `evidence`, `mapping`, a file of a pack (`PACK_SCHEMAS`), `pack-report` or `pack-grade`."""
+    """The schema of `document`, `envelope`, `evidence`, `mapping`, and with `pack-` of the files of packs and benchmarks.
+
+    A pack's files are `PACK_SCHEMAS`, a benchmark's are `BUILD_SCHEMAS`; beside them `pack-report` and `pack-grade`.
+    """
     if name == "pack-report":
         from averment.oracle.report_schema import report_schema
 
@@ -29,9 +32,13 @@ def schema(name: str) -> dict[str, Any]:
 
         return grade_schema()
     if name.startswith("pack-"):
-        from averment.oracle.model.schemas import pack_schema
+        from averment.oracle.model.schemas import PACK_SCHEMAS, pack_schema
 
-        return pack_schema(name)
+        if name in PACK_SCHEMAS:
+            return pack_schema(name)
+        from averment.oracle.build.schemas import build_schema
+
+        return build_schema(name)
     return {"document": _document, "envelope": _envelope, "evidence": _evidence, "mapping": mapping_schema}[
         name
     ]()
