@@ -10,7 +10,7 @@ import platform
 import subprocess
 import sys
 
-_SECTIONS = ("in_process", "readers", "documents", "startup", "scale")
+_SECTIONS = ("in_process", "readers", "documents", "startup", "scale", "episodes")
 
 
 def main() -> None:

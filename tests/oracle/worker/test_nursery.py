@@ -58,8 +58,9 @@ def _gone(pids: list[int], seconds: float = 5.0) -> bool:
 def test_five_hundred_episodes_leave_nothing(tmp_path: Path) -> None:
     """No descriptor, no process, no zombie, no file; failing ones and killed ones among them."""
     with live(tmp_path / "pack") as pack:
-        _episode(pack)
-        origins, before = children(), _descriptors()
+        for _ in range(3):
+            _episode(pack)
+        origins, before = children()[:1], _descriptors()
         codes = [
             "value = 1",
             "raise ValueError",
@@ -72,9 +73,10 @@ def test_five_hundred_episodes_leave_nothing(tmp_path: Path) -> None:
             except OracleError:
                 continue
         assert _descriptors() == before
-        assert _gone([pid for pid in children() if pid not in origins])
+        ahead = [pid for pid in children() if pid not in origins][-1:]
+        assert _gone([pid for pid in children() if pid not in [*origins, *ahead]])
         (folder,) = Path(tempfile.gettempdir()).iterdir()
-        assert [path.name for path in folder.rglob("*")] == ["w"]
+        assert len(list(folder.rglob("*"))) <= 4  # its own, and those of the worker that is made ahead
     assert children() == []
     assert _scratch() == []
 
@@ -101,12 +103,13 @@ def test_threads_use_one_nursery_at_once(tmp_path: Path) -> None:
 
 
 @needs_proc
-def test_workers_that_were_made_ahead_go_as_well(tmp_path: Path) -> None:
-    """Those that nobody came for are ended when the nursery closes."""
+def test_a_worker_is_made_ahead_and_goes_as_well(tmp_path: Path) -> None:
+    """From the second of a kind on; the one that nobody came for is ended when the nursery closes."""
     with live(tmp_path / "pack") as pack:
-        pack.workers.nursery.expect("backend.py", "plain", 5, ahead=2)
         assert _episode(pack) == 1
-        assert len(children()) >= 3
+        assert _episode(pack) == 1
+        there = children()
+        assert _episode(pack, "import os; value = os.getpid()") in there
     assert children() == []
     assert _scratch() == []
 

@@ -104,12 +104,16 @@ def observe(
             [pool.submit(_run, oracle, chain, context, condition) for condition in conditions]
             for chain in known
         ]
-        return Observations(
-            tuple(
-                Chain(chain, plain.result(), shifted.result())
-                for chain, (plain, shifted) in zip(known, pending, strict=True)
+        try:
+            return Observations(
+                tuple(
+                    Chain(chain, plain.result(), shifted.result())
+                    for chain, (plain, shifted) in zip(known, pending, strict=True)
+                )
             )
-        )
+        except BaseException:  # an interrupt need not wait for all the others
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _run(oracle: Oracle, cases: Sequence[Case], context: Context, condition: Condition) -> tuple[Step, ...]:

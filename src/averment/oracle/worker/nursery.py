@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -93,8 +92,8 @@ class Nursery:
         self._zygotes: dict[Condition, _Zygote] = {}
         self._lock = threading.Lock()
         self._count = 0
-        self._expected: dict[tuple[str | None, Condition], int] = {}
-        self._ready: dict[tuple[str | None, Condition], deque[WorkerProcess]] = {}
+        self._known: set[tuple[str | None, Condition]] = set()
+        self._ready: dict[tuple[str | None, Condition], WorkerProcess] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -107,33 +106,32 @@ class Nursery:
         for condition in _CONDITIONS:
             self._zygote(condition)
 
-    def expect(self, module: str, condition: Condition, count: int, *, ahead: int = 1) -> None:
-        """Say that `count` workers of a kind will be asked for; `ahead` of them are made while others work."""
-        with self._lock:
-            self._expected[module, condition] = count
-        for _ in range(min(ahead, count)):
-            self._prepare(module, condition)
-
     def worker(self, module: str | None, condition: Condition) -> WorkerProcess:
-        """A worker that has begun to load `module`, a path inside the pack."""
+        """A worker that has begun to load `module`, a path inside the pack.
+
+        Whoever asks for a second one of a kind is likely to ask for a third: it is made while others work.
+        """
         kind = (module, condition)
         with self._lock:
-            ready = self._ready.get(kind)
-            worker = ready.popleft() if ready else None
+            worker = self._ready.pop(kind, None)
+            is_known = kind in self._known
+            self._known.add(kind)
         if worker is None:
-            return self._spawn(module, condition)
-        self._prepare(module, condition)
+            worker = self._spawn(module, condition)
+        if is_known and module is not None:
+            self._prepare(module, condition)
         return worker
 
-    def _prepare(self, module: str | None, condition: Condition) -> None:
-        kind = (module, condition)
+    def _prepare(self, module: str, condition: Condition) -> None:
+        try:
+            worker = self._spawn(module, condition)
+        except (OracleError, OSError):  # who asks for the next one is told
+            return
         with self._lock:
-            if not self._expected.get(kind):
-                return
-            self._expected[kind] -= 1
-        worker = self._spawn(module, condition)
-        with self._lock:
-            self._ready.setdefault(kind, deque()).append(worker)
+            surplus = self._ready.get((module, condition))
+            self._ready[module, condition] = worker
+        if surplus is not None:
+            surplus.close()
 
     def _spawn(self, module: str | None, condition: Condition) -> WorkerProcess:
         with self._lock:
@@ -155,9 +153,9 @@ class Nursery:
 
     def close(self) -> None:
         """End every process and remove the scratch folders."""
-        for ready in self._ready.values():
-            for worker in ready:
-                worker.close()
+        for worker in self._ready.values():
+            worker.close()
+        self._ready.clear()
         for zygote in self._zygotes.values():
             zygote.close()
         self._zygotes.clear()
