@@ -12,7 +12,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from small_packs import CASES, write
+from small_packs import CASES, PLANTED, write
 
 from averment.report.schemas import schema
 
@@ -158,3 +158,33 @@ def test_words_of_a_pack_do_not_command_the_terminal(run: Run, tmp_path: Path) -
         assert done.returncode == code
         assert "\x1b" not in done.stdout + done.stderr
         assert "\u202e" not in done.stdout + done.stderr
+
+
+def test_what_is_planted_in_tasks_is_named(run: Run, tmp_path: Path) -> None:
+    """A call that reads the date, one that asks for what nobody says, and an assertion that can't fail."""
+    write(tmp_path / "planted", **PLANTED)
+    done = run("planted", "--only", "tasks")
+    assert (done.returncode, done.stderr) == (1, "")
+    told = done.stdout.partition("\n\n")[2]  # how well workers are shut in depends on the machine
+    assert (
+        told
+        == """\
+   7  representative_generation_contract  FAIL  2 failures
+
+7 representative_generation_contract
+  task_templates.yaml:31:2: representative_replay_failed (nondeterministic_replay)
+    the task of `put_in`: results diverged at $[0].on
+    reads the world: backend.py:40: date.today
+    -> Take time and chance from `ctx` only, and put what has no order in one.
+  task_templates.yaml:77:2: representative_generation_failed (gold_not_realizable)
+    the task of `look_beside`: `box_id` of the call of `look` is "B-1", which stands in the template, and neither a turn \
+before the call nor the schema has it
+    -> Let a turn of the user say the value before the call, or read it from the result of an earlier call.
+
+1 warning
+  assertions.py:5: warning[vacuous_assertion]: `assert_fine` passes all of 6 mutants of the tasks that name it
+      Assert what the right calls bring about, or remove the assertion.
+
+tasks: not right
+"""
+    )

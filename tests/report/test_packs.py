@@ -122,6 +122,14 @@ def test_what_code_did_is_shown_with_the_failure() -> None:
     ) in text(Row("5", "x", "fail", (failure,)))
 
 
+@pytest.mark.parametrize("name", ["replay_reason", "drop_reason", "code"])
+def test_a_fact_that_is_the_exact_reason_stands_with_the_reason(name: str) -> None:
+    """What a build would say of it; a code that is no text is not shown."""
+    for value, shown in (("exactly", "  tools.json: a (exactly)\n"), (7, "  tools.json: a\n")):
+        failure = Failure(reason="a", message="m", file="tools.json", facts={name: value})
+        assert shown in text(Row("7", "x", "fail", (failure,)))
+
+
 def test_long_lists_are_cut() -> None:
     """The report has them all, and the text says so."""
     warnings = tuple(Problem(code=f"w{number}", message="odd", severity="warning") for number in range(21))

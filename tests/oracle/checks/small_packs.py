@@ -23,6 +23,7 @@ from averment.oracle.running import running
 __all__ = [
     "BACKEND",
     "CASES",
+    "PLANTED",
     "PUT",
     "TOOLS",
     "Smallest",
@@ -116,6 +117,57 @@ ASSERTIONS = """\
 def assert_looked(*, state, trace, task, ctx):
     assert [call["result"].get("box_id") for call in trace] == [task["slots"]["box_id"]]
 """
+PLANTED: dict[str, Any] = {
+    "backend": BACKEND.replace(
+        '    box["item"] = arguments["item"]\n    return box\n',
+        '    box["item"] = arguments["item"]\n    return {**box, "on": str(datetime.date.today())}\n',
+    ).replace("import copy\n", "import copy\nimport datetime\n"),
+    "assertions": ASSERTIONS
+    + """
+
+def assert_fine(*, state, trace, task, ctx):
+    assert len(trace) < 99
+
+
+def assert_looked_beside(*, state, trace, task, ctx):
+    assert [call["result"].get("box_id") for call in trace] == ["B-1"]
+
+
+def assert_put(*, state, trace, task, ctx):
+    assert "bolt" in [box["item"] for box in state["boxes"]]
+    assert [call["tool"] for call in trace] == ["put"]
+""",
+    "templates": [
+        {**TEMPLATES[0], "template_id": "look_up", "success_assertions": ["assert_looked", "assert_fine"]},
+        {
+            **TEMPLATES[0],
+            "template_id": "put_in",
+            "turn_policy": "confirmation",
+            "required_tools": ["put"],
+            "user_turn_templates": {"en": "A bolt belongs into {box_id}, please."},
+            "user_simulator_turns": [{"after": "ask_confirm", "content_template": {"en": "Yes."}}],
+            "assistant_milestones": [
+                {"type": "ask_confirm", "content_template": {"en": "Shall I?"}},
+                {"type": "tool_call", "tool": "put", "args": {"item": "bolt", "confirm": True}},
+                {"type": "final_answer"},
+            ],
+            "success_assertions": ["assert_put"],
+        },
+        {
+            **TEMPLATES[0],
+            "template_id": "look_beside",
+            "slots": {"box_id": {"source": "literal:B-2", "visible_in_first_turn": True}},
+            "user_turn_templates": {"en": "What is in the box beside {box_id}?"},
+            "assistant_milestones": [
+                {"type": "tool_call", "tool": "look", "args": {"box_id": "B-1"}},
+                {"type": "final_answer"},
+            ],
+            "success_assertions": ["assert_looked_beside"],
+        },
+    ],
+}
+"""Three templates: one whose second assertion is vacuous, one whose call reads the date, one whose call asks for what
+nobody says."""
 MANIFEST = {
     "pack_id": "boxes",
     "version": "1",

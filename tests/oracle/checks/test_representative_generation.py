@@ -199,13 +199,17 @@ def test_why_a_task_is_dropped_is_why_the_template_fails(
     """Under the contract's reason, with the build's own; and its mend, place and particulars."""
     root = write(tmp_path / "pack", **change)
     failure = the_one(root)
-    which = "replay_reason" if reason in REPLAYS else "drop_reason"
     expected = {
         "surface_guard_violation": "representative_surface_guard_violation",
         "expected_trace_schema_mismatch": "representative_trace_schema_mismatch",
         **dict.fromkeys(REPLAYS, "representative_replay_failed"),
     }.get(reason, "representative_generation_failed")
-    assert (failure.reason, failure.facts[which]) == (expected, reason)
+    assert failure.reason == expected
+    which = {
+        "representative_replay_failed": {"replay_reason": reason},
+        "representative_generation_failed": {"drop_reason": reason},
+    }.get(expected, {})
+    assert {name: each for name, each in failure.facts.items() if name.endswith("_reason")} == which
     assert failure.facts["template_id"] == "look_up"
     assert failure.facts["task_id"].startswith("boxes__look_up__")
     assert failure.message.startswith("the task of `look_up`: ")
@@ -227,6 +231,23 @@ def test_where_the_backend_raised_is_the_place(tmp_path: Path) -> None:
     assert (failure.output or "").strip() == "looking"
     assert "ValueError: broken" in (failure.traceback or "")
     assert "ValueError: broken" in failure.message
+
+
+@pytest.mark.parametrize(
+    ("change", "suspects"),
+    [
+        (
+            {"also": "import time\n\ndef look(arguments, ctx):\n    return {**find(arguments), 'at': time.time()}"},
+            ["backend.py:45: time.time"],
+        ),
+        ({"assertions": predicate("assert False, time.time()")}, ["assertions.py:5: time.time"]),
+    ],
+)  # fmt: skip
+def test_what_reads_the_world_is_named_with_what_diverged(
+    tmp_path: Path, change: dict[str, Any], suspects: list[str]
+) -> None:
+    """In the backend for what the oracle says, in the assertions for what they say."""
+    assert the_one(write(tmp_path / "pack", **change)).facts["suspects"] == suspects
 
 
 def test_an_oracle_that_can_t_be_used_is_told_of_each_template(tmp_path: Path) -> None:

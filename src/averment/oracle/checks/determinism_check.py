@@ -24,7 +24,7 @@ from averment.oracle.findings import Failure, Reason
 if TYPE_CHECKING:
     from averment.oracle.checks.bench import Bench
 
-__all__ = ["CHECK"]
+__all__ = ["CHECK", "suspects"]
 
 REASONS = {
     "no_success_case_to_repeat": Reason(
@@ -103,22 +103,22 @@ def _difference(plain: Step, shifted: Step) -> tuple[str, str] | None:
     return None
 
 
-def suspects(bench: Bench) -> list[str]:
+def suspects(bench: Bench, *, of_assertions: bool = False) -> list[str]:
     """What reads the world, as it was seen running or stands in the text: `backend.py:12: datetime.now`.
 
-    The file of assertions has no part in what the oracle answers, and is left out.
+    The file of assertions has no part in what the oracle answers, and the other files none in what assertions say.
     """
-    innocent = bench.pack.files["assertions"]
+    assertions = bench.pack.files["assertions"]
     seen = {
         (attempt.file, attempt.line): attempt.what
         for attempt in sorted(bench.workers.attempts, reverse=True)
-        if attempt.kind in _SUSPICIOUS and attempt.file != innocent
+        if attempt.kind in _SUSPICIOUS and (attempt.file == assertions) == of_assertions
     }
     read = {
         (file, finding["line"]): finding["name"]
         for file, findings in bench.inspection.scan.items()
         for finding in findings
-        if finding["code"] in _SUSPICIOUS_TEXT and file != innocent
+        if finding["code"] in _SUSPICIOUS_TEXT and (file == assertions) == of_assertions
     }
     return [f"{file}:{line}: {what}" for (file, line), what in sorted({**read, **seen}.items())]
 

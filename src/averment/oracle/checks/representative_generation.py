@@ -18,6 +18,7 @@ import msgspec
 
 from averment.errors import PackError, Problem
 from averment.oracle.checks.base import Check, NotRunError
+from averment.oracle.checks.determinism_check import suspects
 from averment.oracle.checks.places import oracle_failure, placed
 from averment.oracle.findings import Failure, Reason
 from averment.oracle.gold.making import Made
@@ -69,6 +70,12 @@ _REASON_OF = {
     "assertion_not_applicable_on_gold": "representative_replay_failed",
 }
 
+_WHICH = {
+    "representative_replay_failed": "replay_reason",
+    "representative_generation_failed": "drop_reason",
+}
+"""The facts that say which reason of a build it is, where that of the check does not."""
+
 
 def run(bench: Bench) -> Iterator[Failure]:
     """The failures: of the run, then of the templates in their order."""
@@ -114,14 +121,13 @@ def _refused(error: PackError, **facts: Any) -> Iterator[Failure]:
 
 def _dropped(bench: Bench, template: Template, made: Made, drop: Drop) -> Failure:
     reason = _REASON_OF.get(drop.reason, "representative_generation_failed")
-    which = "replay_reason" if reason == "representative_replay_failed" else "drop_reason"
-    facts: dict[str, Any] = {
-        "template_id": template.template_id,
-        "task_id": made.task.task_id,
-        which: drop.reason,
-    }
+    facts: dict[str, Any] = {"template_id": template.template_id, "task_id": made.task.task_id}
+    if reason in _WHICH:
+        facts[_WHICH[reason]] = drop.reason
     if drop.failures:
         facts["particulars"] = list(drop.failures)
+    if drop.reason == "nondeterministic_replay":
+        facts["suspects"] = suspects(bench, of_assertions=drop.failures[0]["what"] == "assertions")
     failure = placed(
         bench.pack,
         "templates",
