@@ -16,10 +16,11 @@ from averment.oracle.worker.backend import Workers
 SHORT = Options(
     tool_timeout_s=0.4,
     reset_timeout_s=0.4,
-    import_timeout_s=0.6,
+    import_timeout_s=10,
     assertion_timeout_s=0.4,
     episode_timeout_s=30,
 )
+SHORT_IMPORT = Options(import_timeout_s=0.6)
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +173,7 @@ def test_the_parent_stays_as_it_was(pack: Live) -> None:
 def test_what_hangs_is_ended_at_its_deadline_and_named(tmp_path: Path, where: str, op: str) -> None:
     """The error names the step, and comes soon after the step's own deadline."""
     started = time.monotonic()
-    error = _of(tmp_path, where.format(OBEDIENT))
+    error = _of(tmp_path, where.format(OBEDIENT), options=SHORT_IMPORT if op == "import" else SHORT)
     assert (error.trouble, error.op) == ("timeout", op)
     assert error.message == f"{op} did not end within its deadline, and was killed"
     assert time.monotonic() - started < 5
