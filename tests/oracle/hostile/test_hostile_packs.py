@@ -21,6 +21,9 @@ from averment.oracle.report import report
 from averment.text.jsontext import pretty
 
 UNHURRIED = Options(
+    tool_timeout_s=2, reset_timeout_s=2, import_timeout_s=10, assertion_timeout_s=2, episode_timeout_s=20
+)
+HURRIED = Options(
     tool_timeout_s=0.25,
     reset_timeout_s=0.25,
     import_timeout_s=10,
