@@ -27,7 +27,7 @@ from averment.oracle.model.options import Options
 from averment.oracle.model.pack import Pack
 from averment.oracle.worker.isolation import isolation
 
-__all__ = ["ASSERTION", "InProcess", "counting", "files", "lines", "with_no_workers"]
+__all__ = ["ASSERTION", "InProcess", "certified", "counting", "files", "lines", "with_no_workers"]
 
 LOOK = (
     'return {"double": 2 * arguments["box_id"]} if arguments["box_id"] else {"error": {"code": "not_found"}}'
