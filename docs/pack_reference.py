@@ -16,8 +16,9 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from averment.oracle.catalog.reasons import ARGUMENT_REASONS, DEFINITION_REASONS
-from averment.oracle.certify import CHECKS, CHECKS_ABSENT, PARTS, check
+from averment.oracle.certify import CHECKS, PARTS, check
 from averment.oracle.checks.assertions_importable import WARNINGS
+from averment.oracle.checks.representative_generation import WARNINGS as VACUOUS
 from averment.oracle.child import audit, scan_names
 from averment.oracle.compile.refusals import REFUSALS
 from averment.oracle.findings import Reason
@@ -29,6 +30,7 @@ from averment.oracle.model.options import Options
 from averment.oracle.model.schemas import pack_schema
 from averment.oracle.tasks.codes import CODES as TASKS
 from averment.oracle.tasks.dependent import REASONS as UNDERIVED
+from averment.oracle.tasks.trace_checks import REASONS as INVALID
 from averment.oracle.tasks.trace_faults import FAULTS
 
 __all__ = ["BY_HAND", "COMMANDS", "FILES", "TROUBLES", "File", "pages"]
@@ -248,7 +250,13 @@ def _subset(schema: dict[str, Any]) -> list[str]:
 # Checks.
 
 _WITHOUT_CODE = {"1", "2"}
-_PAGES = {"4": "[`assertions.py`](../../packs/assertions.md) has more on each reason."}
+_PAGES = {
+    "4": "[`assertions.py`](../../packs/assertions.md) has more on each reason.",
+    "7": (
+        "`replay_reason` and `drop_reason` are those of [dropped tasks](codes.md#dropped-tasks), `code` one of those that "
+        "[stop a build](codes.md#no-tasks-can-be-made)."
+    ),
+}
 
 
 def _checks() -> str:
@@ -261,9 +269,8 @@ def _checks() -> str:
         ),
         "",
         (
-            f"Check {', '.join(map(str, CHECKS_ABSENT))} of the contract is not made by this version: its row is absent, and the "
-            "report says so under `checks_absent`. Any check can be *skipped*, with the reason `not_run` and a sentence that "
-            "says why; that is no pass. A check that needs another one to pass is skipped where that one does not."
+            "Any check can be *skipped*, with the reason `not_run` and a sentence that says why; that is no pass. A check that "
+            "needs another one to pass is skipped where that one does not."
         ),
         "",
     ]
@@ -394,8 +401,11 @@ def _codes() -> str:
         ),
         (
             "Warnings about assertions",
-            "Besides the reasons of [check 4](checks.md#4-assertions_importable), for assertions that no template names.",
-            _reasons("code", WARNINGS),
+            (
+                "Besides the reasons of [check 4](checks.md#4-assertions_importable), for assertions that no template names; and "
+                "what [the kill table](../../packs/what-validation-proves.md#the-kill-table) says of those that templates do."
+            ),
+            _reasons("code", {**WARNINGS, **VACUOUS}),
         ),
         (
             "Warnings of the scan",
@@ -415,7 +425,7 @@ def _codes() -> str:
         ),
         (
             "Troubles of steps",
-            "`raised`, `list_tools_failed` and `assertions_import_failed` have the fact `trouble`: why there is no answer.",
+            "The fact `trouble` of `raised`, `list_tools_failed`, `assertions_import_failed` and check 7: why there is no answer.",
             _table(("trouble", "what happened"), [(f"`{name}`", about) for name, about in TROUBLES.items()]),
         ),
         (
@@ -428,7 +438,7 @@ def _codes() -> str:
         ),
         (
             "Arguments that a schema refuses",
-            "Under `schema_failures` of `successful_validation_case_schema_mismatch`.",
+            "Under `schema_failures` of `successful_validation_case_schema_mismatch`, and of gold calls.",
             _reasons("reason", ARGUMENT_REASONS),
         ),
         (
@@ -450,6 +460,14 @@ def _codes() -> str:
             "Calls that can't be worked out",
             "Under `failures` of a task that is dropped as `trace_not_derived`.",
             _reasons("reason", UNDERIVED),
+        ),
+        (
+            "Calls that are no gold",
+            (
+                "Under `failures` of a task that is dropped as `expected_trace_schema_mismatch`, with the reasons of "
+                "[arguments](#arguments-that-a-schema-refuses)."
+            ),
+            _reasons("reason", {name: INVALID[name] for name in INVALID if name not in ARGUMENT_REASONS}),
         ),
         (
             "Commands that give no verdict",

@@ -13,6 +13,7 @@ import pytest
 from averment.oracle.catalog.reasons import ARGUMENT_REASONS
 from averment.oracle.certify import CHECKS, check
 from averment.oracle.checks.assertions_importable import WARNINGS
+from averment.oracle.checks.representative_generation import WARNINGS as VACUOUS
 from averment.oracle.child import audit, scan_names
 from averment.oracle.compile.refusals import REFUSALS
 from averment.oracle.gold import reasons as gold
@@ -21,7 +22,7 @@ from averment.oracle.model import codes as loading
 from averment.oracle.model.schemas import PACK_SCHEMAS, pack_schema
 from averment.oracle.oracles import Trouble
 from averment.oracle.tasks import codes as tasks
-from averment.oracle.tasks import dependent
+from averment.oracle.tasks import dependent, trace_checks
 from averment.oracle.tasks.trace_faults import FAULTS
 
 _ROOT = Path(__file__).parents[2]
@@ -77,7 +78,7 @@ def test_every_reason_of_a_check_stands_with_it(name: str) -> None:
     ("heading", "codes"),
     [
         ("Warnings of lint", lint.CODES),
-        ("Warnings about assertions", WARNINGS),
+        ("Warnings about assertions", {**WARNINGS, **VACUOUS}),
         ("Warnings of the scan", scan_names.CODES),
         ("Troubles of steps", get_args(Trouble)),
         ("Attempts", audit.KINDS),
@@ -86,6 +87,7 @@ def test_every_reason_of_a_check_stands_with_it(name: str) -> None:
         ("No tasks can be made", {**tasks.CODES, **FAULTS}),
         ("Dropped tasks", gold.REASONS),
         ("Calls that can't be worked out", dependent.REASONS),
+        ("Calls that are no gold", set(trace_checks.REASONS) - set(ARGUMENT_REASONS)),
         ("Commands that give no verdict", _BUILD["COMMANDS"]),
     ],
 )
