@@ -29,6 +29,7 @@ from averment.oracle.grade.tasks import Subject, Tasks
 from averment.oracle.oracles import OracleError
 from averment.oracle.running import Running
 from averment.oracle.tasks.trace import CallScript, call_script
+from averment.text.shown import printable
 
 __all__ = ["Grader"]
 
@@ -209,7 +210,7 @@ class Grader:
         found = next((each for each in given if each in self._tasks.ids), None)
         if found is not None:
             return found
-        shown_id = given[0][:_MOST] if given else None
+        shown_id = printable(given[0], _MOST) if given else None
         raise PackError(
             Problem(
                 code="unknown_task",
@@ -218,7 +219,7 @@ class Grader:
                 else f"there is no task `{shown_id}`",
                 file=label,
                 expected="the id of a task as the conversation's id, or as `task_id` in its metadata or labels",
-                nearest=None if shown_id is None else nearest(shown_id, sorted(self._tasks.ids)[:1000]),
+                nearest=None if not given else nearest(given[0][:_MOST], sorted(self._tasks.ids)[:1000]),
                 mend="Name the task with `--task`, or give the benchmark that has it with `--benchmark`.",
             )
         )

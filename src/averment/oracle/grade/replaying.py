@@ -27,7 +27,7 @@ from averment.oracle.replay.attempt import Call as Made
 from averment.oracle.replay.attempt import traced
 from averment.oracle.worker.assertions import AssertionRunner
 
-__all__ = ["Asking", "Replayed", "can_replay", "replay_run", "trace_verdicts", "verdicts_of"]
+__all__ = ["Asking", "Replayed", "can_replay", "can_send", "replay_run", "trace_verdicts", "verdicts_of"]
 
 
 class Replayed(msgspec.Struct, frozen=True, kw_only=True):
@@ -162,7 +162,18 @@ def _impossible(call: Call, tools: Mapping[str, bool]) -> str | None:
         return f"the pack has no tool `{call.name}`"
     if not isinstance(call.arguments, dict):
         return f"`{call.name}` was given no object"
+    if not can_send(call.arguments):
+        return f"`{call.name}` was given text that is no Unicode"
     return None
+
+
+def can_send(value: Any) -> bool:
+    """Whether a value can be sent to a worker: a lone surrogate, which JSON can spell, is no character of any text."""
+    try:
+        msgspec.json.encode(value)
+    except (TypeError, UnicodeEncodeError):
+        return False
+    return True
 
 
 def _outcome_of(error: OracleError) -> Literal["timeout", "malformed", "failed"]:
@@ -217,6 +228,7 @@ def trace_verdicts(run: Shown, by_trace: frozenset[str], asking: Asking) -> list
     is_whole = can_replay(run) and all(
         call.result is not UNSET and isinstance(call.arguments, dict) for call in run.calls
     )
+    is_whole = is_whole and can_send([[call.name, call.arguments, call.result] for call in run.calls])
     if not names or not is_whole:
         return asking.not_run(asking.names)
     trace = [

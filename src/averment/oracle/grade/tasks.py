@@ -19,6 +19,7 @@ from averment.errors import PackError, Problem
 from averment.oracle.build.rows import row
 from averment.oracle.gold.kitchen import Kitchen
 from averment.oracle.grade.gold import GoldTask, gold_task
+from averment.oracle.grade.replaying import can_send
 from averment.oracle.model.options import Options
 from averment.oracle.oracles import Context, OracleError
 from averment.oracle.tasks.task import Task, task_argument
@@ -96,6 +97,9 @@ class Tasks:
             return self._made(self._tasks()[task_id])
         found = self._rows[task_id]
         task, unresolved = self._task_of(found)
+        if not can_send(task):
+            message = f"the row of `{task_id[:_MOST]}` holds text that is no Unicode"
+            raise PackError(Problem(code="not_unicode", message=message, mend="Build the benchmark anew."))
         return Subject(
             gold=gold_task(found),
             task=task,
