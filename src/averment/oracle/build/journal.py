@@ -95,7 +95,7 @@ class Journal:
 
     def remove(self) -> None:
         """Remove the file: the build is complete."""
-        with suppress(FileNotFoundError), refusing(self._path):
+        with refusing(self._path), suppress(FileNotFoundError):
             os.unlink(self._path)
 
     def _write(self, data: bytes) -> None:

@@ -116,7 +116,10 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     oracle_clock: str
     generation_mode: Literal["template_only"] = "template_only"
     generation_config_hash: Digest
-    options: Annotated[dict[str, Any], Meta(description="The run options, but for where things are written.")]
+    options: Annotated[
+        dict[str, Any],
+        Meta(description="The run options, with what they leave to the pack; not where things are written."),
+    ]
     language: str
     system_prompt_id: str
     seeds: Seeds
@@ -167,7 +170,9 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
 def subject_of(kitchen: Kitchen) -> Subject:
     """What a kitchen's tasks make up."""
     pack, options = kitchen.pack, kitchen.options
-    deciding = options.deciding()
+    # What is left open is what the pack comes to, so that saying it makes no other build.
+    decided = {"language": kitchen.wording.language, "tasks_per_category": kitchen.wanted}
+    deciding = {**options.deciding(), **decided}
     return Subject(
         pack=PackIdentity(
             pack_id=pack.manifest.pack_id,
