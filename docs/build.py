@@ -34,7 +34,7 @@ SAMPLES = Path(__file__).parents[1] / "tests" / "samples"
 def pages() -> dict[str, str]:
     """The Markdown of every reference page, by its path below `docs/reference/`."""
     kinds = {f"kinds/{name}.md": as_markdown(name) for name in KINDS}
-    packs = runpy.run_path(str(Path(__file__).with_name("pack_reference.py")))["pages"]()
+    packs = _written_by("pack_reference.py") | _written_by("grade_reference.py")
     return {
         "kinds/index.md": _index(),
         **kinds,
@@ -42,6 +42,11 @@ def pages() -> dict[str, str]:
         "cli.md": _command_line(),
         **{f"packs/{name}": text for name, text in packs.items()},
     }
+
+
+def _written_by(script: str) -> dict[str, str]:
+    written: dict[str, str] = runpy.run_path(str(Path(__file__).with_name(script)))["pages"]()
+    return written
 
 
 def write(folder: Path) -> None:

@@ -14,6 +14,7 @@ import msgspec
 from averment.oracle.grade.policy import Policy
 
 __all__ = [
+    "ABOUT",
     "OUTCOME",
     "PATH",
     "RUN",
@@ -47,6 +48,23 @@ RUN = (
     *("commit_state_known", "executable_completion"),
 )
 """Gates of what any run owes, whatever its path and its outcome: it ends, it acts on the user's word, it can be judged."""
+
+ABOUT: dict[str, str] = {
+    "tool_selection": "The tools that gold calls were called, as often, and no others.",
+    "arguments": "Every call of gold was made with its arguments, and none is missing.",
+    "schema_valid": "What the agent's calls were given fits the schemas of their tools.",
+    "call_grouping": "Calls that gold makes at once were made at once and alone; of those that were made.",
+    "call_ordering": "The calls come in the order that the template states; asked where they are those of gold.",
+    "text_turn": "Where gold says something, so did the agent.",
+    "trace_completion": "The agent did something, and its last answer is complete.",
+    "confirmation": "A call that says that the user has agreed stands right behind the user's word for that very call.",
+    "oracle_execution": "The oracle answered every call; a refusal is an answer.",
+    "dependency_resolution": "Values that come from earlier results could be read from this run's own.",
+    "commit_state_known": "Of every call of a tool that changes the state it is known whether it did.",
+    "executable_completion": "Nothing broke off the replay.",
+    "assertions": "The assertions of the task hold for what the replay came to, or for the recorded trace.",
+}
+"""What each gate asks."""
 
 WHY: dict[str, str] = {
     # failed, by the candidate
