@@ -5,8 +5,9 @@ A fenced block says by its first line how it is checked:
     ```yaml title="refunds.yaml"   a file, written beside the others of its page; documents among them must be right
     ```yaml                        assertions that must be right: a whole document, or items of its list
     ```python                      run, in order, sharing names with the earlier ones of its page
-    ```console                     each `$ averment ...` is run, and the lines below it must appear, in order, in what
-                                   it prints; `...` stands for anything. `$ make ...` must be a verb of the Makefile
+    ```console                     each `$ averment ...` and `$ python ...` is run, and the lines below it must appear, in
+                                   order, in what it prints; `...` stands for anything. `$ make ...` must be a verb of the
+                                   Makefile
     ```diff title="desk/tools.json" an edit of a file, made between the commands that stand above it and below it
 
 A file whose name begins with `wrong` shows mistakes, so it is not validated; neither is YAML on pages about oracle
@@ -128,7 +129,7 @@ def test_commands_print_what_is_shown(page: Path) -> None:
             command, _, shown = block.partition("\n")
             if command.startswith("make "):
                 assert command.removeprefix("make ") in verbs, command
-            elif command.startswith("averment "):
+            elif command.startswith(("averment ", "python ")):
                 _assert_shows(command, _run(command), shown)
 
 
