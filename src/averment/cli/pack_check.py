@@ -4,8 +4,8 @@ Certify an oracle pack: load it, run every check, and say which tier it has reac
 
 The pack's code runs in processes of its own, without network, without files outside the pack, in two made-up worlds that
 differ in clock, time zone, locale, hash seed, folder and randomness; what reads the world gives two answers and is told.
-`--only` checks one part: `manifest` and `templates` without running anything, `tools`, `assertions` and `cases` with the
-pack's code.
+`--only` checks one part: `manifest` and `templates` without running anything, `tools`, `assertions`, `cases` and `tasks`
+with the pack's code.
 
 The whole report is written to the output directory as oracle_validation_report.json; with `--format json` it is printed.
 Exit 0: gold (with --only: nothing wrong). Exit 1: not gold. Exit 2: no verdict, because the pack can't be loaded, its

@@ -56,6 +56,23 @@ def test_where_a_reset_leaves_something_behind_each_has_an_episode_of_its_own() 
     assert len(oracle.episodes) == 2
 
 
+def test_a_state_that_nothing_has_changed_is_not_asked_for_again() -> None:
+    """But the second time, to see that a reset brings it back though nothing is there to bring back."""
+    oracle = StagedOracle({"items": []}, put=put, look=lambda state, *_: {"count": len(state["items"])})
+    look = playing([Call("look", {})])
+    came = came_of(oracle, look, look, look, playing([PUT]), look, look)
+    assert [each.before for each in came if isinstance(each, Attempt)] == [{"items": []}] * 6
+    words = [step if isinstance(step, str) else step[0] for step in oracle.steps]
+    assert " ".join(words).split("reset ")[1:] == [
+        "state look state ",
+        "state look state ",
+        "look state ",
+        "put state ",
+        "state look state ",
+        "look state",
+    ]
+
+
 @pytest.mark.parametrize("op", ["reset", "close"])
 def test_an_episode_that_can_t_begin_again_or_end_costs_no_play(op: str) -> None:
     """It says nothing of what would have come of the calls."""

@@ -113,14 +113,19 @@ def attempt(oracle: Oracle, runner: AssertionRunner, script: Script, condition: 
         return judged(played, script, jury)
 
 
-def perform(episode: Episode, play: Play) -> Attempt:
+def perform(episode: Episode, play: Play, last: Attempt | None = None) -> Attempt:
     """Reset, make the calls, and judge nothing.
+
+    Args:
+        episode: what answers.
+        play: makes the calls.
+        last: what came before it in the episode. Where that changed nothing, the state is what it was, and not asked for.
 
     Raises:
         OracleError: the oracle gave no answer; the episode is over.
     """
     episode.reset()
-    before = episode.state()
+    before = episode.state() if last is None or last.state != last.before else last.before
     calls, results = play(episode)
     state = episode.state() if calls else before
     return Attempt(calls=tuple(calls), results=tuple(results), before=before, state=state)
@@ -135,15 +140,16 @@ def performed(oracle: Oracle, context: Context, plays: Iterable[Play]) -> Iterat
     pending = deque(plays)
     while pending:
         first: Attempt | None = None
+        last: Attempt | None = None
         try:
             with oracle.episode(context, "plain") as episode:
                 while pending:
-                    came = perform(episode, pending[0])
-                    first = first or came
-                    if came.before != first.before:
+                    last = perform(episode, pending[0], None if last is first else last)
+                    first = first or last
+                    if last.before != first.before:
                         break
                     pending.popleft()
-                    yield came
+                    yield last
         except OracleError as error:
             if first is None or error.op not in ("reset", "close"):  # which are no fault of the play
                 pending.popleft()
