@@ -97,6 +97,27 @@ def test_a_pack_whose_every_row_passes_is_gold(gold: Certification) -> None:
     assert (gold.tier, gold.passed, gold.assertions) == ("gold", True, 1)
 
 
+def test_the_report_has_what_each_assertion_made_of_the_mutants(gold: Certification, tmp_path: Path) -> None:
+    """Killed and of, by kind; nothing where no task was made."""
+    assert reports.report(gold)["kill_table"] == {
+        "assert_looked": {
+            "call_dropped": (1, 1),
+            "call_duplicated": (1, 1),
+            "argument_altered": (1, 1),
+            "call_added": (1, 1),
+            "result_corrupted": (1, 2),
+        }
+    }
+    changes: list[dict[str, Any]] = [
+        {"templates": []},
+        {"also": "del reset"},
+        {"manifest": {"assistant_turn_templates": {}}},
+    ]
+    for change in changes:
+        found = certify(write(tmp_path / "pack", **change))
+        assert reports.report(found)["kill_table"] == {}
+
+
 PASS, FAIL = Row("1", "a", "pass"), Row("2", "b", "fail", (Failure(reason="x", message="x"),))
 SKIPPED = Row("3", "c", "skipped", (Failure(reason="not_run", message="x"),))
 ODD = Row("4", "d", "pass", (Failure(reason="x", message="x"),))

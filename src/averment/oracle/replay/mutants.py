@@ -74,14 +74,14 @@ def kills(
         OracleError: an assertion ended its worker or took too long.
     """
     counts: dict[str, dict[str, tuple[int, int]]] = {name: {} for name in script.assertions}
-    mutants = list(_mutants(oracle, script, gold, further, most)) if counts else []
-    if mutants:
-        with runner.jury(script.context) as jury:
-            for kind, mutant in mutants:
-                for verdict in judged(mutant, script, jury).verdicts:
-                    killed, of = counts[verdict["name"]].get(kind, (0, 0))
-                    is_dead = verdict["status"] in ("failed", "infrastructure_error")
-                    counts[verdict["name"]][kind] = (killed + is_dead, of + 1)
+    if not counts:
+        return {}
+    with runner.jury(script.context) as jury:
+        for kind, mutant in _mutants(oracle, script, gold, further, most):
+            for verdict in judged(mutant, script, jury).verdicts:
+                killed, of = counts[verdict["name"]].get(kind, (0, 0))
+                is_dead = verdict["status"] in ("failed", "infrastructure_error")
+                counts[verdict["name"]][kind] = (killed + is_dead, of + 1)
     return {name: Kills(by_kind) for name, by_kind in counts.items()}
 
 
