@@ -10,7 +10,7 @@ import platform
 import subprocess
 import sys
 
-_SECTIONS = ("in_process", "readers", "documents", "startup", "scale", "episodes")
+_SECTIONS = ("in_process", "readers", "documents", "startup", "scale", "episodes", "replays")
 
 
 def main() -> None:

@@ -102,7 +102,7 @@ def execute(args: argparse.Namespace) -> int:
         raise
     finally:
         bar.clear()
-    if built.manifest.notes:
+    if built.manifest.notes and (options.tasks_per_category or options.candidate_tasks_per_category):
         say("".join(f"{note.render()}\n" for note in built.manifest.notes), err=True)
     say(pretty(built.manifest.plain()) if args.format == "json" else _summary(args.out, built))
     return ExitCode.YES
