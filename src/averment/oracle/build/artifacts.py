@@ -61,7 +61,8 @@ class Artifacts:
             target = self._folder / name
             with refusing(target):
                 for path in (target, _part(target)):
-                    path.unlink(missing_ok=True)
+                    with suppress(FileNotFoundError, NotADirectoryError):
+                        path.unlink()
                 folder = target.parent
                 while folder != self._folder and folder.is_dir():
                     try:
