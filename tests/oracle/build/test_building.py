@@ -22,6 +22,7 @@ from averment.oracle.certify import Certification
 from averment.oracle.findings import Failure, Row
 from averment.oracle.model.loading import load_pack
 from averment.oracle.model.options import Options
+from averment.oracle.replay.mutants import Kills
 
 OPTIONS = Options(tasks_per_category=3)
 ODD = """\
@@ -255,6 +256,19 @@ def test_a_pack_below_the_tier_is_refused_and_the_folder_left_alone(
     assert (built.manifest.tier, built.manifest.gold_eligible) == ("silver", False)
     assert built.manifest.gold_ineligibility_reasons == [f"5 declared_validation_cases: {status}"]
     assert {row["tier"] for row in lines(tmp_path / "out")} == {"silver"}
+
+
+def test_a_vacuous_assertion_is_named(pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the manifest; the table has the numbers."""
+
+    def checked(path: str, options: Options, **_: Any) -> Certification:
+        kills = {"assert_looked": Kills({"call_dropped": (0, 3), "call_added": (0, 2)})}
+        return msgspec.structs.replace(certified(path, options), kills=kills)
+
+    monkeypatch.setattr(building, "certify", checked)
+    assert build(pack, tmp_path / "out", OPTIONS).manifest.vacuous_assertions == ["assert_looked"]
+    table = msgspec.json.decode((tmp_path / "out" / "kill_table.json").read_bytes())
+    assert table == {"assert_looked": {"call_dropped": [0, 3], "call_added": [0, 2]}}
 
 
 def test_a_silver_build_is_not_complete_for_who_asks_for_gold(

@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 
 from averment.cli.schema import NAMES
+from averment.oracle.build.schemas import BUILD_SCHEMAS
 from averment.oracle.model import cases, endpoint, fixtures, held_out, manifest, options, templates, tools
 from averment.oracle.model.loading import load_pack
 from averment.oracle.model.schemas import PACK_SCHEMAS
@@ -40,8 +41,9 @@ def fits(name: str, text: str) -> bool:
 
 
 def test_the_command_line_offers_them_all() -> None:
-    """`averment schema` lists what there is; a report is no file of a pack."""
-    listed = {name for name in NAMES if name.startswith("pack-")} - {"pack-report"}
+    """`averment schema` lists what there is; what is written about a pack is no file of it."""
+    written = {"pack-report", "pack-grade", *BUILD_SCHEMAS}
+    listed = {name for name in NAMES if name.startswith("pack-")} - written
     assert set(PACK_SCHEMAS) == listed == set(EXAMPLES)
 
 
