@@ -26,6 +26,7 @@ from averment.oracle.gold.reasons import REASONS as DROPPED
 from averment.oracle.gold.reasons import Drop
 from averment.oracle.model.templates import Template
 from averment.oracle.oracles import OracleError
+from averment.oracle.replay.twice import REASONS as REPLAYED
 
 if TYPE_CHECKING:
     from averment.oracle.checks.bench import Bench
@@ -64,11 +65,9 @@ WARNINGS = {
 _REASON_OF = {
     "surface_guard_violation": "representative_surface_guard_violation",
     "expected_trace_schema_mismatch": "representative_trace_schema_mismatch",
-    "executable_replay_failed": "representative_replay_failed",
-    "nondeterministic_replay": "representative_replay_failed",
-    "assertion_failed": "representative_replay_failed",
-    "assertion_not_applicable_on_gold": "representative_replay_failed",
+    **dict.fromkeys(REPLAYED, "representative_replay_failed"),
 }
+"""By why a build drops a task; of every other reason the template has no task that is worth having."""
 
 _WHICH = {
     "representative_replay_failed": "replay_reason",
@@ -95,7 +94,7 @@ def run(bench: Bench) -> Iterator[Failure]:
             yield from _refused(made, template_id=template.template_id)
         elif isinstance(made, OracleError):
             reason, facts = "representative_generation_failed", {"template_id": template.template_id}
-            message = f"the task of `{template.template_id}` can't be made"
+            message = f"the task of `{template.template_id}` can't be made: {made.message}"
             yield _unanswered(
                 placed(bench.pack, "templates", (template.index,), reason, message, facts=facts), made
             )
@@ -143,8 +142,7 @@ def _dropped(bench: Bench, template: Template, made: Made, drop: Drop) -> Failur
 def _unanswered(failure: Failure, error: OracleError) -> Failure:
     """The failure, with what is known of why there was no answer; its place is where the pack's code raised."""
     known = oracle_failure(failure.reason, error, failure)
-    message = failure.message if error.message in failure.message else f"{failure.message}: {error.message}"
-    return msgspec.structs.replace(known, message=message, mend=failure.mend)
+    return msgspec.structs.replace(known, message=failure.message, mend=failure.mend)
 
 
 def vacuous_assertions(bench: Bench) -> Iterator[Problem]:
