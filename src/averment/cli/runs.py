@@ -21,7 +21,7 @@ from averment.text.shown import printable
 
 __all__ = ["PART_BYTES", "each_run"]
 
-PART_BYTES = 4 * 2**20
+PART_BYTES = 2**20
 """How much of a file is read at once; files that are smaller are read whole."""
 
 Run = tuple[str, "Evidence | AvermentError"]

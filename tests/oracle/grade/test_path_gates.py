@@ -365,13 +365,16 @@ def test_a_run_that_breaks_off_is_not_complete(task: Task, run: Run) -> None:
         ((">x", "Shall I?", ">yes", [("lend", {"id": "B", "confirm": True})], "Done."), "failed"),
         ((">x", "Shall I?", ">yes", [LEND], [LEND], "Done."), "failed"),
         ((">x", [("lend", {"id": "A", "confirm": False})], "Done."), "not_applicable"),
-        ((">x", [("lend", {"id": "A", "confirm": 1})], "Done."), "not_applicable"),
+        ((">x", [("lend", {"id": "A", "confirm": None})], "Done."), "not_applicable"),
+        ((">x", [("lend", {"id": "A", "confirm": 0})], "Done."), "not_applicable"),
+        ((">x", [("lend", {"id": "A", "confirm": 1})], "Done."), "failed"),
+        ((">x", "Shall I?", ">yes", [("lend", {"id": "A", "confirm": "true"})], "Done."), "failed"),
     ],
 )
 def test_who_says_that_the_user_has_agreed_has_just_heard_so(
     task: Task, run: Run, steps: tuple[Any, ...], status: str
 ) -> None:
-    """One answer covers the next batch alone, which is gold's as a whole; exactly `true` says it."""
+    """One answer covers the next batch alone, which is gold's as a whole; what code may take for true says it."""
     why = {"failed": "confirmation_not_earned", "not_applicable": "no_confirmation"}.get(status)
     assert said(task(*CONFIRMED), run(*steps), "confirmation") == (status, why)
 

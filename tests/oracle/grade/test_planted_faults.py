@@ -217,6 +217,14 @@ def test_a_call_that_was_not_earned_never_reaches_the_oracle(desk: Desk) -> None
     assert (verdict.status, verdict.detail) == ("failed", "0 are taken")
 
 
+@pytest.mark.parametrize("word", [True, "true", 1, [0]])
+def test_no_other_word_for_true_gets_past_the_user(desk: Desk, word: Any) -> None:
+    """An oracle may take any of them for it; so none reaches it unless the user has agreed to gold's own call."""
+    graded = desk.grade("take_it", lambda s: [s[0], [("take", {**A, "confirm": word})], *s[1:]])
+    assert wrong(graded)["confirmation"] == "confirmation_not_earned"
+    assert "not_executed" in outcomes(graded)
+
+
 def test_a_call_that_asks_first_needs_nobodys_word(desk: Desk) -> None:
     """One that says `confirm: false` before the user is asked is made, and is one call more than gold's."""
     graded = desk.grade("take_it", lambda s: [s[0], [("take", {**A, "confirm": False})], *s[1:]])

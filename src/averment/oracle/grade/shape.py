@@ -151,14 +151,14 @@ def unearned(
 
 
 def says_confirmed(call: Call, confirmations: Mapping[str, str]) -> bool | None:
-    """Whether a call says that the user has agreed: by exactly `true`, as tools are told."""
+    """Whether a call says that the user has agreed: by `true`, or by whatever an oracle may take for it, as `"yes"` or 1."""
     if call.name is None:
         return None if confirmations else False
     parameter = confirmations.get(call.name)
     if parameter is None or call.unfit is not None:
         return False
     if isinstance(call.arguments, dict) and call.hidden is None:
-        return call.arguments.get(parameter) is True
+        return bool(call.arguments.get(parameter))
     return None
 
 
