@@ -69,7 +69,9 @@ class GradeReport:
         lead = b",\n" if self._statuses else b"\n"
         self._tally.add(run)
         self._statuses[run.success] += 1
-        return lead + _indented(pretty(_clean(msgspec.to_builtins(run))), 4)
+        said = msgspec.to_builtins(run)
+        said.pop("policy", None)  # it stands in the head
+        return lead + _indented(pretty(_clean(said)), 4)
 
     def refuse(self, error: AvermentError) -> None:
         """One run that has no grades, and why; told at the end."""

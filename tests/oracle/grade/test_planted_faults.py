@@ -378,6 +378,16 @@ def test_and_not_the_one_that_gold_happened_to_find(desk: Desk) -> None:
     }
 
 
+def test_an_agent_that_takes_very_often_is_graded_in_time(desk: Desk) -> None:
+    """It breaks nothing by it: its calls are compared once, and none but gold's is made."""
+    often = [("take", {"id": f"I-{at}", "confirm": True}) for at in range(400)]
+    graded = desk.grade("take_found", lambda s: [*s[:4], [*often], *s[4:]])
+    assert graded.attribution == "candidate"
+    assert set(outcomes(graded)) == {"completed", "not_executed"}
+    assert outcomes(graded).count("completed") == 1
+    assert [call.index for call in graded.path.calls][:2] == [0, 2]
+
+
 @pytest.mark.parametrize(
     ("lookup", "why"),
     [

@@ -172,6 +172,7 @@ def _contract_row(row: dict[str, Any]) -> dict[str, Any]:
         ({"seed": "x", "seed_hex": None}, "invalid_seed"),
         ({"seed": 2**64, "seed_hex": "0x"}, "invalid_seed"),
         ({"seed": True, "seed_hex": None}, "invalid_seed"),
+        ({"slots": {"id": "\ud800"}}, "not_unicode"),
         ({"success_assertions": ["assert_loked"]}, "missing_assertion"),
     ],
 )

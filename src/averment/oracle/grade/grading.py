@@ -149,12 +149,18 @@ class Grader:
     def _replayed(self, subject: Subject, run: Shown, asking: Asking) -> GradedRun:
         gold = subject.gold
 
+        known: dict[frozenset[int], dict[int, bool]] = {}
+        producers = self._producers(gold)
+
         def forbidden(index: int, results: Mapping[int, Any]) -> str | None:
             if says_confirmed(run.calls[index], self._confirmations) is not True:
                 return None
-            live, pairing, _ = self._live(gold, run, results)
-            doubts = dict(unearned(live, run, pairing, self._confirmations))
-            return _NOT_AGREED if doubts.get(index) is False else None
+            # Gold is another only where a producer has answered meanwhile.
+            answered = frozenset(at for at in results if run.calls[at].name in producers)
+            if answered not in known:
+                live, pairing, _ = self._live(gold, run, results)
+                known[answered] = dict(unearned(live, run, pairing, self._confirmations))
+            return _NOT_AGREED if known[answered].get(index) is False else None
 
         replayed = replay_run(
             self._at_work.oracle, run, subject.context, tools=self._mutates, forbidden=forbidden
@@ -202,6 +208,11 @@ class Grader:
             return None
         scripted = [call.tool for call in script.calls]
         return script if scripted == [call.name for call in gold.calls] else None
+
+    def _producers(self, gold: GoldTask) -> frozenset[str]:
+        """The tools whose results have values of gold."""
+        script = self._script(gold)
+        return frozenset(call.tool for call in script.calls if call.id is not None) if script else frozenset()
 
     def _task_id(self, evidence: EvidenceModel, label: str, named: str | None) -> str:
         said = [(part or {}).get("task_id") for part in (evidence.metadata, evidence.labels)]

@@ -38,12 +38,14 @@ class GradedCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         gold: the index of the call of gold; None for one that gold does not have.
         call: the id of the run's call; None for one that was not made.
+        index: its place among the run's calls, which `executed` names it by.
         tool: of gold, else of the run.
         comparison: what both have in common.
     """
 
     gold: int | None = None
     call: str | None = None
+    index: int | None = None
     tool: str | None = None
     comparison: Comparison | None = None
 
@@ -192,12 +194,15 @@ def _graded_calls(task: GoldTask, run: Shown, found: Compared) -> list[GradedCal
             GradedCall(
                 gold=index,
                 call=None if pair is None else run.calls[pair.call].id,
+                index=None if pair is None else pair.call,
                 tool=gold.name,
                 comparison=None if pair is None else pair.comparison,
             )
         )
     told = {pair.call for pair in of_gold.values()}
     graded += [
-        GradedCall(call=call.id, tool=call.name) for index, call in enumerate(run.calls) if index not in told
+        GradedCall(call=call.id, index=index, tool=call.name)
+        for index, call in enumerate(run.calls)
+        if index not in told
     ]
     return graded
