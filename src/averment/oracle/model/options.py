@@ -12,7 +12,6 @@ import msgspec
 from msgspec import Meta
 
 from averment.errors import DocumentError, PackError, Problem
-from averment.evidence.times import instant
 from averment.oracle.model.codes import CODES
 from averment.oracle.model.problems import Problems
 from averment.oracle.model.shapes import at_path
@@ -210,6 +209,8 @@ def is_clock(text: str) -> bool:
     """Whether a text is a date and time with an offset, `2026-01-01T00:00:00+00:00`, that a calendar has."""
     if _clock(text) is None or text[11:13] == "24" or text[17:19] == "60" or text[-6:] == "-00:00":
         return False
+    from averment.evidence.times import instant  # with all readers of evidence, and defaults need none
+
     return instant(text) is not None
 
 
