@@ -40,7 +40,9 @@ TOOLS = [
 
 
 @pytest.mark.parametrize(
-    "options", [(), ("--held-out", "--language", "vi")], ids=["plain", "with everything"]
+    "options",
+    [(), ("--held-out", "--language", "vi", "--version", "2.1.0")],
+    ids=["plain", "with everything"],
 )
 def test_a_starter_is_gold_without_a_warning(new: New, options: tuple[str, ...]) -> None:
     """Every check passes, lint has nothing to say, and nothing was tried that is refused."""
@@ -76,6 +78,9 @@ def test_a_draft_fails_where_its_stubs_are_and_nowhere_else(new: New) -> None:
     }
     assert found.warnings == ()
     assert found.tier == "silver"
+    tasks = next(row.failures for row in found.rows if row.id == "7")
+    assert [failure.facts["replay_reason"] for failure in tasks] == ["assertion_failed"] * 2
+    assert all("the call was refused: {'code': 'not_implemented'" in failure.message for failure in tasks)
 
 
 @pytest.fixture
