@@ -65,4 +65,5 @@ def is_thread_left() -> bool:
 
 def is_alarm_left() -> bool:
     """Whether an alarm is set that would interrupt whatever comes next; it is taken off."""
-    return any([_set_alarm(each, 0)[0] > 0 for each in _ALARMS])  # every one, so no generator
+    left = [_set_alarm(each, 0)[0] for each in _ALARMS]  # every one is taken off
+    return any(seconds > 0 for seconds in left)
