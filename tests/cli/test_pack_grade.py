@@ -186,6 +186,18 @@ def test_one_conversation_of_many_is_graded(run: Run) -> None:
     assert (code, [each["run"] for each in reported(out)["runs"]]) == (0, ["run of look_up"])
 
 
+def test_a_task_that_is_not_there_is_told_once(run: Run) -> None:
+    """Before any run is read, and with the nearest that there is."""
+    code, out, err = run("desk", "good.jsonl", "--task", "desk__look_up__eaf384a78c6bb24", "--format", "json")
+    assert (code, out, err.count("error[unknown_task]")) == (2, "", 1)
+
+
+def test_nothing_is_measured_where_nothing_was_graded(run: Run) -> None:
+    """Only how many runs there were."""
+    assert run("desk", "foreign.json")[1] == "1 run: 1 not graded\n"
+    assert "task_success_rate" in run("desk", "bad.jsonl")[1]
+
+
 def test_the_task_can_be_named(run: Run, rows: Rows) -> None:
     """For a run that does not say it."""
     code, out, err = run("desk", "foreign.json", "--task", rows["look_up"]["task_id"])

@@ -105,9 +105,10 @@ def execute(args: argparse.Namespace) -> int:
             policy=policy,
             trace_only=args.trace_only,
         )
-        emit(report.begin())
         jobs = args.jobs or min(os.cpu_count() or 1, 8)
-        for label, found in grader.grade_all(_runs(args, how), task_id=args.task, jobs=jobs):
+        graded = grader.grade_all(_runs(args, how), task_id=args.task, jobs=jobs)
+        emit(report.begin())
+        for label, found in graded:
             codes.add(_code(found))
             bar.clear()
             if isinstance(found, AvermentError):
@@ -122,7 +123,8 @@ def execute(args: argparse.Namespace) -> int:
         refuse_drift(pack)
         emit(report.end())
     if not as_json:
-        say(f"{report.summary}\n\n{render_metrics(report.metrics)}", err=is_aside)
+        measured = f"\n{render_metrics(report.metrics)}" if report.has_grades else ""
+        say(f"{report.summary}\n{measured}", err=is_aside)
     return max(codes)  # in the order 2, 1, 0
 
 

@@ -95,6 +95,11 @@ class GradeReport:
         return close + pretty(tail).removeprefix(b"{\n")
 
     @property
+    def has_grades(self) -> bool:
+        """Whether any run was graded."""
+        return bool(self._statuses)
+
+    @property
     def metrics(self) -> tuple[Metric, ...]:
         """Over all runs so far."""
         return self._tally.metrics()

@@ -7,7 +7,7 @@ as `task_id`. Nothing is guessed.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -121,10 +121,20 @@ class Grader:
             task_id: the task of all, where it is named.
             jobs: how many are graded at once; the grades are the same for any number.
 
-        Yields:
+        Returns:
             Each run's label with its grades, or with why it has none.
-        """
 
+        Raises:
+            PackError: there is no task of the name.
+        """
+        if task_id is not None and task_id not in self._tasks.ids:
+            raise PackError(self._unknown([task_id], None))
+
+        return self._side_by_side(runs, task_id, jobs)
+
+    def _side_by_side(
+        self, runs: Iterable[tuple[str, EvidenceModel | AvermentError]], task_id: str | None, jobs: int
+    ) -> Iterator[tuple[str, GradedRun | AvermentError]]:
         def graded(label: str, run: EvidenceModel | AvermentError) -> GradedRun | AvermentError:
             if isinstance(run, AvermentError):
                 return run
@@ -221,18 +231,19 @@ class Grader:
         found = next((each for each in given if each in self._tasks.ids), None)
         if found is not None:
             return found
-        shown_id = printable(given[0], _MOST) if given else None
-        raise PackError(
-            Problem(
-                code="unknown_task",
-                message="the run does not say which task it is of"
-                if shown_id is None
-                else f"there is no task `{shown_id}`",
-                file=label,
-                expected="the id of a task as the conversation's id, or as `task_id` in its metadata or labels",
-                nearest=None if not given else nearest(given[0][:_MOST], sorted(self._tasks.ids)[:1000]),
-                mend="Name the task with `--task`, or give the benchmark that has it with `--benchmark`.",
-            )
+        raise PackError(self._unknown(given, label))
+
+    def _unknown(self, given: Sequence[str], label: str | None) -> Problem:
+        """No task has one of the ids that were given."""
+        return Problem(
+            code="unknown_task",
+            message=f"there is no task `{printable(given[0], _MOST)}`"
+            if given
+            else "the run does not say which task it is of",
+            file=label,
+            expected="the id of a task as the conversation's id, or as `task_id` in its metadata or labels",
+            nearest=nearest(given[0][:_MOST], sorted(self._tasks.ids)[:1000]) if given else None,
+            mend="Name the task with `--task`, or give the benchmark that has it with `--benchmark`.",
         )
 
     def _refuse_unaskable(self, gold: GoldTask) -> None:
