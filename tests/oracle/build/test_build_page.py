@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from averment.cli.main import command_parser
-from averment.oracle.build import building
+from averment.oracle.build.complete import EVERY
 from averment.oracle.build.formats import FILES
 from averment.oracle.build.rows import Row
 from averment.oracle.build.schemas import BUILD_SCHEMAS
@@ -27,9 +27,9 @@ def test_every_field_of_a_row_is_explained() -> None:
 
 def test_every_file_of_a_folder_is_explained() -> None:
     """Those of BFCL by their folder."""
-    every = {name.partition("/")[0] + "/" * ("/" in name) for name in building._EVERY}
+    every = {name.partition("/")[0] + "/" * ("/" in name) for name in EVERY}
     assert first_cells("The files") == every
-    assert {name for names in FILES.values() for name in names} <= set(building._EVERY)
+    assert {name for names in FILES.values() for name in names} <= set(EVERY)
     for name in BUILD_SCHEMAS:
         assert f"`averment schema {name}`" in PAGE or f"`{name}`" in PAGE
 

@@ -13,22 +13,33 @@ What varies between machines stands in `build_environment.json`, and in what the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar, cast
+from typing import Literal, cast
 
 import msgspec
 
 from averment.errors import PackError, Problem
-from averment.oracle.build.artifacts import Artifacts, claimed, digest_of
+from averment.oracle.build.artifacts import Artifacts, claimed
+from averment.oracle.build.complete import (
+    DROPPED,
+    EVERY,
+    JOURNAL,
+    KILLS,
+    MANIFEST,
+    REPORT,
+    ROWS,
+    TIERS,
+    Run,
+    complete,
+    conclude,
+    rows_in,
+)
 from averment.oracle.build.dropped import dropped_row
-from averment.oracle.build.formats import FILES, Formats
+from averment.oracle.build.formats import Formats
 from averment.oracle.build.journal import Entry, Journal
 from averment.oracle.build.manifest import (
-    Artifact,
-    Environment,
     RunManifest,
-    Subject,
     environment_of,
     manifest_of,
     subject_of,
@@ -44,31 +55,11 @@ from averment.oracle.model.options import Options
 from averment.oracle.model.pack import Pack
 from averment.oracle.report import report
 from averment.oracle.running import refuse_drift, running
-from averment.oracle.tasks.budget import Bound
 from averment.oracle.tasks.dependent import VERDICT as NOT_DERIVED
 from averment.oracle.tasks.dependent import NotDerivedError, nothing_derived
 from averment.text.jsontext import canonical, decode
 
 __all__ = ["Built", "build"]
-
-_TIERS: Final = ("prototype", "silver", "gold")
-_MANIFEST: Final = "run_manifest.json"
-_ENVIRONMENT: Final = "build_environment.json"
-_ROWS, _DROPPED = "benchmark.jsonl", "dropped.jsonl"
-_KILLS, _REPORT = "kill_table.json", "oracle_validation_report.json"
-_JOURNAL: Final = ".journal.jsonl"
-_EVERY: Final = (
-    _MANIFEST,
-    _ENVIRONMENT,
-    _ROWS,
-    _DROPPED,
-    _KILLS,
-    _REPORT,
-    *(n for f in FILES.values() for n in f),
-)
-"""Every file that a build may write, the manifest first, because without it no other counts."""
-
-S = TypeVar("S", bound=msgspec.Struct)
 
 
 class Built(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,18 +74,6 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     manifest: RunManifest
     resumed: int = 0
     was_complete: bool = False
-
-
-class _Run(msgspec.Struct, frozen=True, kw_only=True):
-    """What one call of `build` has at hand."""
-
-    kitchen: Kitchen
-    bound: Bound
-    subject: Subject
-    environment: Environment
-    formats: Formats
-    artifacts: Artifacts
-    folder: Path
 
 
 def build(
@@ -139,7 +118,7 @@ def build(
     _refuse_inside(pack, folder)
     with running(pack, options, both=False) as at_work:
         kitchen = Kitchen.of(pack, options, at_work.oracle, at_work.runner)
-        run = _Run(
+        run = Run(
             kitchen=kitchen,
             bound=kitchen.bound(),
             subject=subject_of(kitchen),
@@ -148,9 +127,9 @@ def build(
             artifacts=Artifacts(folder),
             folder=folder,
         )
-        if (folder / _MANIFEST).is_file():
+        if (folder / MANIFEST).is_file():
             with claimed(folder):
-                manifest = _complete(run, allow)
+                manifest = complete(run, allow)
             if manifest is not None:
                 return Built(manifest=manifest, resumed=manifest.stage_counts.expanded, was_complete=True)
         certified = certify(path, options, strict=strict, jobs=jobs, require=require, progress=checking)
@@ -161,7 +140,7 @@ def build(
 
 
 def _built(
-    run: _Run,
+    run: Run,
     certified: Certification,
     tier: Literal["gold", "silver"],
     *,
@@ -177,8 +156,8 @@ def _built(
         "environment": msgspec.to_builtins(run.environment),
     }
     watch = Watch(pack)
-    with Journal(run.folder / _JOURNAL, subject) as journal:
-        artifacts.remove(_EVERY)
+    with Journal(run.folder / JOURNAL, subject) as journal:
+        artifacts.remove(EVERY)
         tally, resumed = produce(
             bound.tasks,
             journal,
@@ -190,12 +169,12 @@ def _built(
             progress=progress,
         )
         refuse_drift(pack)
-        _write_rows(artifacts, journal, _DROPPED, are_gold=False)
+        _write_rows(artifacts, journal, DROPPED, are_gold=False)
         _refuse_nothing(pack, tally, journal)
-        _write_rows(artifacts, journal, _ROWS, are_gold=True)
-        artifacts.write(_KILLS, {name: kills.by_kind for name, kills in certified.kills.items()})
-        artifacts.write(_REPORT, report(certified), local=True)
-        run.formats.write(artifacts, lambda: _rows(run.folder))
+        _write_rows(artifacts, journal, ROWS, are_gold=True)
+        artifacts.write(KILLS, {name: kills.by_kind for name, kills in certified.kills.items()})
+        artifacts.write(REPORT, report(certified), local=True)
+        run.formats.write(artifacts, lambda: rows_in(run.folder))
         manifest = manifest_of(
             run.subject,
             certified,
@@ -205,76 +184,9 @@ def _built(
             exports=run.formats.names,
             digests=artifacts.same,
         )
-        _conclude(run, manifest)
+        conclude(run, manifest)
         journal.remove()
     return Built(manifest=manifest, resumed=resumed)
-
-
-def _complete(run: _Run, allow: str) -> RunManifest | None:
-    """The manifest, if the folder holds this very build; with the formats that are asked for, and no others."""
-    manifest = _read(run.folder / _MANIFEST, RunManifest)
-    told = _read(run.folder / _ENVIRONMENT, Environment)
-    if manifest is None or told is None or manifest.run_id != run.subject.digest():
-        return None
-    if manifest.oracle_kind == "endpoint":  # what answers may be another service by now
-        return None
-    if _TIERS.index(manifest.tier) < _TIERS.index(allow):
-        return None
-    if msgspec.structs.replace(told, artifacts={}) != run.environment:
-        return None
-    for name, artifact in {**manifest.artifacts, **told.artifacts}.items():
-        if name not in _EVERY or _digest(run.folder / name) != artifact.content_hash:
-            return None
-    if tuple(manifest.exports) == run.formats.names:
-        (run.folder / _JOURNAL).unlink(missing_ok=True)
-        return manifest
-    return _reformatted(run, manifest, told)
-
-
-def _reformatted(run: _Run, manifest: RunManifest, told: Environment) -> RunManifest:
-    """The same build in other formats."""
-    artifacts = run.artifacts
-    others = [name for files in FILES.values() for name in files]
-    artifacts.remove([_MANIFEST, *others])
-    artifacts.same.update(_kept(manifest.artifacts, others))
-    artifacts.local.update(_kept(told.artifacts, others))
-    run.formats.write(artifacts, lambda: _rows(run.folder))
-    manifest = msgspec.structs.replace(
-        manifest, exports=list(run.formats.names), artifacts=_listed(artifacts.same)
-    )
-    _conclude(run, manifest)
-    return manifest
-
-
-def _conclude(run: _Run, manifest: RunManifest) -> None:
-    """Write the last two files."""
-    artifacts = run.artifacts
-    environment = msgspec.structs.replace(run.environment, artifacts=_listed(artifacts.local))
-    artifacts.write(_ENVIRONMENT, msgspec.to_builtins(environment), local=True)
-    artifacts.write(_MANIFEST, manifest.plain())
-
-
-def _kept(artifacts: Mapping[str, Artifact], but: Iterable[str]) -> dict[str, str]:
-    left = artifacts.keys() - set(but)
-    return {name: artifacts[name].content_hash for name in left}
-
-
-def _listed(digests: Mapping[str, str]) -> dict[str, Artifact]:
-    return {name: Artifact(content_hash=found) for name, found in sorted(digests.items())}
-
-
-def _read(path: Path, kind: type[S]) -> S | None:
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
-    except (OSError, ValueError, msgspec.DecodeError):
-        return None
-
-
-def _digest(path: Path) -> str | None:
-    try:
-        return digest_of(path)
-    except OSError:
-        return None
 
 
 def _write_rows(artifacts: Artifacts, journal: Journal, name: str, *, are_gold: bool) -> None:
@@ -282,13 +194,6 @@ def _write_rows(artifacts: Artifacts, journal: Journal, name: str, *, are_gold: 
         for entry in journal.entries():
             if (entry.reason is None) == are_gold:
                 file.write(entry.row + b"\n")
-
-
-def _rows(folder: Path) -> Iterator[dict[str, Any]]:
-    """The rows of the benchmark, one after the other."""
-    with open(folder / _ROWS, "rb") as file:
-        for line in file:
-            yield decode(line).value
 
 
 def _entry(made: Made, pack: Pack, tier: Literal["gold", "silver"]) -> Entry:
@@ -325,7 +230,7 @@ def _refuse_nothing(pack: Pack, tally: Tally, journal: Journal) -> None:
                 code="nothing_gold",
                 message=f"none of the {tally.done} tasks is gold",
                 found=reasons,
-                mend=f"Read `{_DROPPED}` in the folder, and mend what it tells.",
+                mend=f"Read `{DROPPED}` in the folder, and mend what it tells.",
             )
         )
 
@@ -345,7 +250,7 @@ def _tier(certified: Certification, allow: str) -> Literal["gold", "silver"]:
     Raises:
         PackError: it is lower than what is asked for: `tier_too_low`.
     """
-    if _TIERS.index(certified.tier) >= _TIERS.index(allow):
+    if TIERS.index(certified.tier) >= TIERS.index(allow):
         return cast("Literal['gold', 'silver']", certified.tier)
     failed = [each for each in certified.rows if each.status != "pass"]
     first = next((failure for each in failed for failure in each.failures), None)
