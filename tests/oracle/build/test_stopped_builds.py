@@ -129,6 +129,33 @@ def test_killed_at_any_step_it_goes_on_to_the_same_bytes(
     assert seen == {(-signal.SIGKILL, True), (-signal.SIGKILL, False), (0, True)}
 
 
+def test_killed_while_formats_are_changed_it_is_complete_all_the_same(
+    pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At every step: one format comes, another goes, and no task is made again."""
+    with_no_workers(monkeypatch)
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    options = Options(tasks_per_category=3)
+    build(pack, tmp_path / "before", options, exports=("chat",))
+    build(pack, tmp_path / "after", options, exports=("bfcl",))
+    after = files(tmp_path / "after")
+    for step in range(1, 100):
+        out = tmp_path / f"out{step}"
+        shutil.copytree(tmp_path / "before", out)
+
+        def killed(step: int = step, out: Path = out) -> None:
+            killed_at(step, out)
+            build(pack, out, options, exports=("bfcl",))
+
+        code = forked(killed)
+        assert is_published(out)
+        assert build(pack, out, options, exports=("bfcl",)).was_complete
+        assert files(out) == after
+        if code == 0:
+            break
+    assert step > 8
+
+
 def test_killed_twenty_times_it_loses_nothing(
     pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

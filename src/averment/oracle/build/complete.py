@@ -6,7 +6,7 @@ environment say. Then at most formats are added or removed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -42,15 +42,8 @@ _ENVIRONMENT: Final = "build_environment.json"
 ROWS, DROPPED = "benchmark.jsonl", "dropped.jsonl"
 KILLS, REPORT = "kill_table.json", "oracle_validation_report.json"
 JOURNAL: Final = ".journal.jsonl"
-EVERY: Final = (
-    MANIFEST,
-    _ENVIRONMENT,
-    ROWS,
-    DROPPED,
-    KILLS,
-    REPORT,
-    *(n for f in FILES.values() for n in f),
-)
+_FORMATS: Final = tuple(name for names in FILES.values() for name in names)
+EVERY: Final = (MANIFEST, _ENVIRONMENT, ROWS, DROPPED, KILLS, REPORT, *_FORMATS)
 """Every file that a build may write, the manifest first, because without it no other counts."""
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -83,20 +76,24 @@ def complete(run: Run, allow: str) -> RunManifest | None:
     for name, artifact in {**manifest.artifacts, **told.artifacts}.items():
         if name not in EVERY or _digest(run.folder / name) != artifact.content_hash:
             return None
-    if tuple(manifest.exports) == run.formats.names:
-        (run.folder / JOURNAL).unlink(missing_ok=True)
-        return manifest
-    return _reformatted(run, manifest, told)
+    if tuple(manifest.exports) != run.formats.names:
+        manifest = _reformatted(run, manifest, told)
+    wanted = {name for each in run.formats.names for name in FILES[each]}
+    run.artifacts.remove([JOURNAL, *(name for name in _FORMATS if name not in wanted)])
+    return manifest
 
 
 def _reformatted(run: Run, manifest: RunManifest, told: Environment) -> RunManifest:
-    """The same build in other formats."""
+    """The same build in other formats; at every moment, what the manifest vouches for is there."""
     artifacts = run.artifacts
-    others = [name for files in FILES.values() for name in files]
-    artifacts.remove([MANIFEST, *others])
-    artifacts.same.update(_kept(manifest.artifacts, others))
-    artifacts.local.update(_kept(told.artifacts, others))
-    run.formats.write(artifacts, lambda: rows_in(run.folder))
+    artifacts.same.update(_digests(manifest.artifacts))
+    artifacts.local.update(_digests(told.artifacts))
+    missing = [name for name in run.formats.names if name not in manifest.exports]
+    Formats(tuple(missing)).write(artifacts, lambda: rows_in(run.folder))
+    for name in set(manifest.exports).difference(run.formats.names):
+        for file in FILES[name]:
+            artifacts.same.pop(file, None)
+            artifacts.local.pop(file, None)
     manifest = msgspec.structs.replace(
         manifest, exports=list(run.formats.names), artifacts=_listed(artifacts.same)
     )
@@ -112,9 +109,8 @@ def conclude(run: Run, manifest: RunManifest) -> None:
     artifacts.write(MANIFEST, manifest.plain())
 
 
-def _kept(artifacts: Mapping[str, Artifact], but: Iterable[str]) -> dict[str, str]:
-    left = artifacts.keys() - set(but)
-    return {name: artifacts[name].content_hash for name in left}
+def _digests(artifacts: Mapping[str, Artifact]) -> dict[str, str]:
+    return {name: artifact.content_hash for name, artifact in artifacts.items()}
 
 
 def _listed(digests: Mapping[str, str]) -> dict[str, Artifact]:
