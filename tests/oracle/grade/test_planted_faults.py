@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from graded_packs import ASSERTIONS, Desk, Steps, chat, evidence, grading, steps_of, write_desk
 
+from averment.evidence.model import ChannelCoverage
 from averment.oracle.grade.grading import Grader
 from averment.oracle.grade.policy import Policy
 from averment.oracle.grade.report import GradedRun
@@ -302,6 +304,44 @@ def test_an_answer_that_is_not_recorded_leaves_assertions_of_the_trace_open(desk
     assert desk.grader.grade(run, label="run").outcome.status == "passed"
 
 
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("result", "[REDACTED]"),
+        ("result", "\ud800"),
+        ("result_state", "truncated"),
+        ("result_state", "redacted"),
+    ],
+)
+def test_an_answer_that_is_not_whole_leaves_assertions_of_the_trace_open(
+    desk: Desk, place: str, value: str
+) -> None:
+    """A mark in place of what was taken out is no value, and neither is a part of one; nothing is compared with it."""
+    found = desk.row("look_up")
+    run = evidence(chat(found, steps_of(found)))
+    (call,) = run.calls
+    more = {"result": {**call.result, "kind": value}} if place == "result" else {place: value}
+    hidden = msgspec.structs.replace(run, calls=(msgspec.structs.replace(call, **more),))
+    graded = desk.by_trace.grade(hidden, label="run")
+    assert [verdict.status for verdict in graded.outcome.assertions] == ["not_run"]
+    again = desk.grader.grade(hidden, label="run")
+    assert again.success == "passed"
+    assert [call.differs_at for call in again.outcome.executed] == ["$.kind" if value == "\ud800" else None]
+
+
+def test_a_record_that_may_lack_calls_leaves_the_run_open(desk: Desk) -> None:
+    """One that was cut: what it shows may not be all, so nothing is made again, and no assertion is asked."""
+    found = desk.row("look_up")
+    run = evidence(chat(found, steps_of(found)))
+    cut = ChannelCoverage(state="truncated")
+    coverage = msgspec.structs.replace(run.coverage, requests=cut, executions=cut)
+    hidden = msgspec.structs.replace(run, coverage=coverage)
+    for grader in (desk.grader, desk.by_trace):
+        graded = grader.grade(hidden, label="run")
+        assert (graded.success, graded.outcome.mode, graded.outcome.executed) == ("undecided", "trace", ())
+        assert [verdict.status for verdict in graded.outcome.assertions] == ["not_run"]
+
+
 @pytest.mark.parametrize("reason", ["length", "content_filter"])
 def test_an_answer_that_was_cut_fails_the_run(desk: Desk, reason: str) -> None:
     """Whatever it held until then."""
@@ -376,6 +416,14 @@ def test_and_not_the_one_that_gold_happened_to_find(desk: Desk) -> None:
         "oracle_execution": "call_not_executed",
         "assertions": "assertion_failed",
     }
+
+
+def test_what_gold_means_follows_the_lookup_whatever_came_before_it(desk: Desk) -> None:
+    """A call that was refused before the lookup does not fix what may be taken after it."""
+    early = [("take", {"id": "I-3", "confirm": True})]
+    graded = desk.grade("take_found", lambda s: [s[0], early, [FIND], *s[2:4], [LIVE], *s[5:]])
+    assert outcomes(graded) == ["not_executed", "completed", "completed"]
+    assert graded.outcome.status == "passed"
 
 
 def test_an_agent_that_takes_very_often_is_graded_in_time(desk: Desk) -> None:

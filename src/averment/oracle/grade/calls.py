@@ -64,7 +64,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
         unfit: why it can't be compared, by the agent's fault.
         hidden: why it can't be compared, for lack of evidence.
         status: how far it came, as in the evidence.
-        result: what the tool answered; UNSET for nothing that is shown.
+        result: what the tool answered; UNSET for nothing that is shown, or not whole.
         turn: the index of its turn in the run's turns; None where the evidence has no order of calls and texts.
     """
 
@@ -328,7 +328,7 @@ def _call(call: ToolCall, turn: int | None) -> Call:
         unfit=unfit,
         hidden="name_not_recorded" if call.name is None else hidden,
         status=call.status,
-        result=call.result,
+        result=call.result if call.result_state == "recorded" else UNSET,
         turn=turn,
     )
 

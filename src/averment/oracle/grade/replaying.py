@@ -225,8 +225,8 @@ def trace_verdicts(run: Shown, by_trace: frozenset[str], asking: Asking) -> list
     The others were not run; neither was any where the trace may lack a call, what a call was given, or what it came to.
     """
     names = [name for name in asking.names if name in by_trace]
-    is_whole = can_replay(run) and all(
-        call.result is not UNSET and isinstance(call.arguments, dict) for call in run.calls
+    is_whole = can_replay(run) and not any(
+        UNSET in (call.arguments, call.result) or holds_redacted(call.result) for call in run.calls
     )
     is_whole = is_whole and can_send([[call.name, call.arguments, call.result] for call in run.calls])
     if not names or not is_whole:
