@@ -426,6 +426,34 @@ def test_what_gold_means_follows_the_lookup_whatever_came_before_it(desk: Desk) 
     assert graded.outcome.status == "passed"
 
 
+def test_which_call_is_the_producer_follows_from_what_gold_means(tmp_path: Path) -> None:
+    """The agent began one link further on; the next link is right for where it began."""
+    items = [{"id": f"I-{at}", "kind": "link", "next": f"I-{at % 3 + 1}"} for at in (1, 2, 3)]
+    first = {"type": "tool_call", "tool": "look", "id": "first", "args": {"id": "I-1"}}
+    linked = {"from_result": {"call": "first", "path": "next"}}
+    template = {
+        **_templates("look_up")[0],
+        "turn_policy": "dependent_call",
+        "assistant_milestones": [
+            first,
+            {"type": "tool_call", "tool": "look", "args": {"id": linked}},
+            {"type": "final_answer"},
+        ],
+        "slots": {"song": {"source": "literal:I-1", "visible_in_first_turn": True}},
+        "user_turn_templates": {"en": "What comes after {song}?"},
+        "success_assertions": ["assert_linked"],
+    }
+    assertions = "def assert_linked(*, state, trace, task, ctx):\n    assert len(trace) == 2\n"
+    root = write_desk(
+        tmp_path / "desk", templates=[template], fixtures={"items": items}, assertions=assertions
+    )
+    with grading(root) as desk:
+        further: list[Any] = [[("look", {"id": "I-2"})], [("look", {"id": "I-3"})]]
+        graded = desk.grade("look_up", lambda s: [s[0], *further, *s[3:]])
+    assert [call.index for call in graded.path.calls] == [0, 1]
+    assert [call.comparison.status for call in graded.path.calls if call.comparison] == ["differs", "equal"]
+
+
 def test_an_agent_that_takes_very_often_is_graded_in_time(desk: Desk) -> None:
     """It breaks nothing by it: its calls are compared once, and none but gold's is made."""
     often = [("take", {"id": f"I-{at}", "confirm": True}) for at in range(400)]

@@ -185,3 +185,16 @@ def test_assertions_alone_can_be_asked_for() -> None:
 def test_every_why_has_its_words() -> None:
     """The codes are a closed list."""
     assert all(words.endswith(".") and words[0].isupper() for words in gates.WHY.values())
+
+
+@pytest.mark.parametrize("status", ["producer_not_called", "producer_differs"])
+def test_the_agents_own_doing_comes_before_the_oracles(status: Any) -> None:
+    """What could not be read may follow from what was not called."""
+    given = (
+        Dependency(gold=1, argument="a", status="unresolved"),
+        Dependency(gold=2, argument="b", status=status),
+    )
+    (gate,) = [
+        each for each in replay_gates(Replay(dependencies=given)) if each.name == "dependency_resolution"
+    ]
+    assert (gate.why, gate.attribution, gate.detail) == (status, "candidate", "`b` of call 2 of gold")

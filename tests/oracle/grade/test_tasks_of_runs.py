@@ -193,6 +193,18 @@ def test_a_seed_that_a_reader_rounded_is_read_from_its_text(desk: Desk) -> None:
     assert graded.success == "passed"
 
 
+def test_a_row_of_a_template_that_has_changed_keeps_its_own_values(desk: Desk, tmp_path: Path) -> None:
+    """What comes from what is known of the template's calls as they were, which these are not."""
+    changed = json.loads(json.dumps([each for each in TEMPLATES if each["template_id"] == "take_found"]))
+    changed[0]["assistant_milestones"].insert(0, {"type": "tool_call", "tool": "look", "args": {"id": "I-1"}})
+    changed[0]["required_tools"].insert(0, "look")
+    rows = {row["task_id"]: row for row in desk.rows}
+    with running(load_pack(write_desk(tmp_path / "desk", templates=changed)), Options()) as at_work:
+        graded = Grader(at_work, rows).grade(evidence(record(desk, "take_found")), label="run")
+    gates = {gate.name: gate.why for gate in graded.gates}
+    assert (graded.success, gates["dependency_resolution"]) == ("passed", "no_dependency")
+
+
 def test_an_assertion_that_is_not_for_replays_is_asked_of_the_trace_alone(tmp_path: Path) -> None:
     """`executable: false` forbids a template to name it; a row that does can be graded by its trace."""
     sealed = ASSERTIONS.replace('"result", "trace": True', '"result", "trace": True, "executable": False')
