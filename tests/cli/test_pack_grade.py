@@ -16,6 +16,7 @@ import pytest
 from graded_packs import chat, rows_of, steps_of, write_desk
 
 from averment.cli.main import _guarded
+from averment.oracle.grade.grading import Grader
 from averment.oracle.model.loading import load_pack
 from averment.oracle.model.options import Options
 from averment.oracle.running import running
@@ -234,14 +235,29 @@ def test_the_report_goes_to_a_file_too(run: Run, tmp_path: Path) -> None:
     assert "2 runs: 1 passed, 1 failed" in err
 
 
-def test_a_file_is_not_left_half_written(run: Run, tmp_path: Path) -> None:
-    """Where the pack is written to while it is graded, nothing is said of it."""
-    (tmp_path / "desk" / "backend.py").write_text(
-        "import os\n" + (tmp_path / "desk" / "backend.py").read_text(), "utf-8"
-    )
-    code, _, err = run("desk", "broken.jsonl", "--benchmark", "good.jsonl", "--output", "report.json")
-    assert (code, "error[" in err) == (2, True)
-    assert sorted(path.name for path in tmp_path.glob("report*")) == []
+def test_no_report_is_left_of_a_pack_that_changed_meanwhile(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody can say which pack the grades are of."""
+    grade = Grader.grade
+
+    def graded(*args: Any, **more: Any) -> Any:
+        (tmp_path / "desk" / "README.md").write_text("changed", encoding="utf-8")
+        return grade(*args, **more)
+
+    monkeypatch.setattr(Grader, "grade", graded)
+    code, _, err = run("desk", "bad.jsonl", "--benchmark", "benchmark.jsonl", "--output", "report.json")
+    assert (code, "error[pack_changed]" in err) == (2, True)
+    assert list(tmp_path.glob("report*")) == []
+
+
+def test_an_answer_from_another_world_is_noted(run: Run, rows: Rows, tmp_path: Path) -> None:
+    """Under a run that does not pass: it may be why."""
+    text = json.dumps(chat(rows["look_up"], steps_of(rows["look_up"])[:-1]))
+    (tmp_path / "run.json").write_text(text.replace("nail", "hook"))
+    code, out, _ = run("desk", "run.json")
+    assert code == 1
+    assert "    note: the answer to call 0 was another in the record, at $.kind" in out.splitlines()
 
 
 def test_unknown_keys_are_mistakes_under_strict(run: Run, tmp_path: Path) -> None:
