@@ -133,6 +133,8 @@ def test_what_was_interrupted_goes_on(run: Run, tmp_path: Path) -> None:
         text=True,
         cwd=tmp_path,
         env=ENVIRONMENT,
+        # A suite that a shell has started in the background ignores Ctrl-C, and so would all that it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 - no thread runs
     ) as process:
         while not journal.exists() or journal.read_bytes().count(b"\n") < 6:
             assert process.poll() is None

@@ -149,7 +149,13 @@ with live(Path({str(root / "pack")!r})) as pack:
         text=True,
         env=environment,
         start_new_session=True,
+        preexec_fn=_as_from_a_terminal,  # noqa: PLW1509 - no thread of the suite runs then
     )
+
+
+def _as_from_a_terminal() -> None:
+    """What a shell starts in the background ignores Ctrl-C, and so does all that it starts."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 BUSY = """
