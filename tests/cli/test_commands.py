@@ -368,3 +368,28 @@ def test_schemas_are_valid_json_schemas(shell: Shell, name: str) -> None:
     text = shell(f"averment schema {name}").stdout
     jsonschema.Draft202012Validator.check_schema(json.loads(text))
     assert shell(f"averment schema {name}", PYTHONHASHSEED="99").stdout == text
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "near"),
+    [
+        ((), "a command is missing", None),
+        (("rnu",), "there is no command `rnu`", "run"),
+        (("pack",), "`pack` is half a command", None),
+        (("pack", "chek"), "there is no command `pack chek`", "pack check"),
+        (("pack", "frob"), "there is no command `pack frob`", None),
+    ],
+)
+def test_a_command_that_is_none_is_told_with_those_that_are_meant(
+    words: tuple[str, ...], said: str, near: str | None
+) -> None:
+    """Half of a command of two words lists the other halves; a misspelled one has its nearest."""
+    done = subprocess.run(
+        [sys.executable, "-m", "averment", *words], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert f"error[usage]: {said}\n" in done.stderr
+    assert ("did you mean" in done.stderr) is (near is not None)
+    assert near is None or f"did you mean `{near}`?" in done.stderr
+    assert ("pack new" in done.stderr)
+    assert (("policies" in done.stderr) is (words[:1] != ("pack",)))

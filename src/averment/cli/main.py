@@ -117,21 +117,33 @@ def _dispatch(args: list[str]) -> int:
         say(f"averment {__version__}\n")
         return ExitCode.YES
     if name not in COMMANDS:
-        raise UsageError(
-            Problem(
-                code="usage",
-                message="a command is missing" if name is None else f"there is no command `{name}`",
-                expected=f"one of {', '.join(COMMANDS)}",
-                nearest=None if name is None else nearest(name, COMMANDS),
-                mend="See `averment --help`.",
-            )
-        )
+        raise _no_command(name)
     try:
         arguments = parse(command_parser(name), args)
     except SystemExit:  # `--help` has been shown
         return ExitCode.YES
     code: int = _module(name).execute(arguments)
     return code
+
+
+def _no_command(name: str | None) -> UsageError:
+    """What to say of a command that is missing, half said, or none."""
+    first, _, second = (name or "").partition(" ")
+    group = {each.partition(" ")[2]: each for each in COMMANDS if each.startswith(f"{first} ")}
+    close = nearest(second, group) if second else None
+    if name is None:
+        message = "a command is missing"
+    else:
+        message = f"`{name}` is half a command" if group and not second else f"there is no command `{name}`"
+    return UsageError(
+        Problem(
+            code="usage",
+            message=message,
+            expected=f"one of {', '.join(group.values() or COMMANDS)}",
+            nearest=group[close] if close else nearest(first, COMMANDS) if first and not group else None,
+            mend="See `averment --help`.",
+        )
+    )
 
 
 def _command(args: list[str]) -> tuple[str | None, list[str]]:
