@@ -391,5 +391,5 @@ def test_a_command_that_is_none_is_told_with_those_that_are_meant(
     assert f"error[usage]: {said}\n" in done.stderr
     assert ("did you mean" in done.stderr) is (near is not None)
     assert near is None or f"did you mean `{near}`?" in done.stderr
-    assert ("pack new" in done.stderr)
-    assert (("policies" in done.stderr) is (words[:1] != ("pack",)))
+    assert "pack new" in done.stderr
+    assert ("policies" in done.stderr) is (words[:1] != ("pack",))
