@@ -34,7 +34,8 @@ SAMPLES = Path(__file__).parents[1] / "tests" / "samples"
 def pages() -> dict[str, str]:
     """The Markdown of every reference page, by its path below `docs/reference/`."""
     kinds = {f"kinds/{name}.md": as_markdown(name) for name in KINDS}
-    packs = _written_by("pack_reference.py") | _written_by("grade_reference.py")
+    scripts = ("pack_reference.py", "code_reference.py", "grade_reference.py")
+    packs = {name: text for script in scripts for name, text in _written_by(script).items()}
     return {
         "kinds/index.md": _index(),
         **kinds,

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+import runpy
+from collections.abc import Mapping
+from pathlib import Path
 
 from averment.oracle.grade.compare import REASONS as COMPARED
 from averment.oracle.grade.gates import ABOUT, OUTCOME, PATH, RUN, WHY
@@ -17,6 +19,8 @@ from averment.oracle.grade.metrics import REASONS as NO_VALUE
 from averment.oracle.grade.policy import Policy
 
 __all__ = ["REFUSALS", "pages"]
+
+table = runpy.run_path(str(Path(__file__).with_name("markdown.py")))["table"]
 
 REFUSALS = {
     "unknown_task": (
@@ -62,15 +66,13 @@ def _lines() -> list[str]:
     lines = ["# Gates and metrics", "", f"What `averment pack grade` says of a run. {about}", ""]
     lines += ["## Gates", "", "Each is passed, failed, not applicable, or undecided, and says why.", ""]
     sides = [(name, side) for side, names in _SIDES.items() for name in names]
-    lines += _table(("gate", "of", "it asks"), ((f"`{name}`", side, ABOUT[name]) for name, side in sides))
+    lines += table(("gate", "of", "it asks"), ((f"`{name}`", side, ABOUT[name]) for name, side in sides))
     lines += ["", "## Reasons of gates", "", "`why` of a gate that is not passed.", ""]
-    lines += _table(("why", "it means"), ((f"`{name}`", each) for name, each in WHY.items()))
+    lines += table(("why", "it means"), ((f"`{name}`", each) for name, each in WHY.items()))
     lines += ["", "## Reasons of comparisons", "", "`reason` of a call of the run beside a call of gold.", ""]
-    lines += _table(("reason", "it means"), ((f"`{name}`", each) for name, each in COMPARED.items()))
+    lines += table(("reason", "it means"), ((f"`{name}`", each) for name, each in COMPARED.items()))
     lines += ["", "## Metrics", "", "Integers over all runs that were graded, in this order.", ""]
-    lines += _table(
-        ("metric", "it counts"), ((f"`{name}`", metric.about) for name, metric in METRICS.items())
-    )
+    lines += table(("metric", "it counts"), ((f"`{name}`", metric.about) for name, metric in METRICS.items()))
     lines += [
         "",
         "## Metrics without a value",
@@ -78,12 +80,12 @@ def _lines() -> list[str]:
         "Where the denominator is 0, `value` is null for a reason.",
         "",
     ]
-    lines += _table(("reason", "it means"), ((f"`metric.{name}`", each) for name, each in NO_VALUE.items()))
+    lines += table(("reason", "it means"), ((f"`metric.{name}`", each) for name, each in NO_VALUE.items()))
     lines += ["", "## How runs are compared", "", "Under `policy` of the report.", ""]
-    lines += _table(("switch", "it says"), ((f"`{name}`", each) for name, each in _switches().items()))
+    lines += table(("switch", "it says"), ((f"`{name}`", each) for name, each in _switches().items()))
     lines += ["", "## Runs that can't be graded", "", "Exit 2; the other runs are graded all the same.", ""]
     rows = ((f"`{name}`", meaning, mend) for name, (meaning, mend) in REFUSALS.items())
-    lines += [*_table(("code", "it means", "what to do"), rows), ""]
+    lines += [*table(("code", "it means", "what to do"), rows), ""]
     return lines
 
 
@@ -95,9 +97,3 @@ def _switches() -> dict[str, str]:
     attributes = inspect.cleandoc(Policy.__doc__ or "").partition("Attributes:\n")[2]
     found = re.findall(r"^    (\w+): (.*?)(?=^    \w+: |\Z)", attributes, re.MULTILINE | re.DOTALL)
     return {name: f"{text[0].upper()}{' '.join(text.split())[1:]}" for name, text in found}
-
-
-def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
-    titles = tuple(head)
-    cells = [f"| {' | '.join(each.replace('|', chr(92) + '|') for each in row)} |" for row in rows]
-    return [f"| {' | '.join(titles)} |", f"|{'---|' * len(titles)}", *cells]

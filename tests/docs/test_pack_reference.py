@@ -28,7 +28,8 @@ from averment.oracle.tasks.trace_faults import FAULTS
 _ROOT = Path(__file__).parents[2]
 _SOURCE = _ROOT / "src" / "averment"
 _BUILD = runpy.run_path(str(_ROOT / "docs" / "pack_reference.py"))
-_PAGES: dict[str, str] = _BUILD["pages"]()
+_CODES = runpy.run_path(str(_ROOT / "docs" / "code_reference.py"))
+_PAGES: dict[str, str] = _BUILD["pages"]() | _CODES["pages"]()
 _TITLES = {file.title: f"{file.page}.md" for file in _BUILD["FILES"]}
 
 
@@ -88,7 +89,7 @@ def test_every_reason_of_a_check_stands_with_it(name: str) -> None:
         ("Dropped tasks", gold.REASONS),
         ("Calls that can't be worked out", dependent.REASONS),
         ("Calls that are no gold", set(trace_checks.REASONS) - set(ARGUMENT_REASONS)),
-        ("Commands that give no verdict", _BUILD["COMMANDS"]),
+        ("Commands that give no verdict", _CODES["COMMANDS"]),
     ],
 )
 def test_every_table_of_codes_is_on_the_page(heading: str, codes: Iterable[str]) -> None:
@@ -121,7 +122,7 @@ def test_every_refusal_of_a_command_is_on_the_page() -> None:
     pattern = re.compile(r'(?:\bcode=|problem\(\s*)"(\w+)"')
     found = {code for file in files for code in pattern.findall(file.read_text(encoding="utf-8"))}
     assert found - {"usage"} <= _rows(_PAGES["codes.md"])
-    assert set(_BUILD["COMMANDS"]) <= found
+    assert set(_CODES["COMMANDS"]) <= found
 
 
 def test_no_cell_breaks_its_table() -> None:
