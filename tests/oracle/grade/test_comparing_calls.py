@@ -9,8 +9,8 @@ from msgspec import UNSET
 
 from averment.oracle.grade.calls import Call, Hidden, Unfit
 from averment.oracle.grade.compare import MAX_COMPARED, REASONS, Comparison, compare_call, pair_calls
-from averment.oracle.grade.gold import GoldCall
 from averment.oracle.grade.policy import Policy
+from averment.oracle.tasks.trace import GoldCall
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -37,7 +37,7 @@ ARGUMENTS = st.dictionaries(st.sampled_from("abc"), JSON, max_size=3)
 
 
 def gold(arguments: dict[str, Any], name: str = "find") -> GoldCall:
-    return GoldCall(turn_index=0, call_group=0, position_in_group=0, name=name, arguments=arguments)
+    return GoldCall(turn_index=0, call_group=0, position_in_group=0, function_name=name, arguments=arguments)
 
 
 def call(arguments: Any = UNSET, name: str | None = "find", **fields: Any) -> Call:

@@ -16,7 +16,7 @@ FIND = [("find", {"id": "A"})]
 def test_a_row_is_a_task_with_its_calls_turns_and_tools(row: Row) -> None:
     """Arguments come out of their JSON texts; turns of the user part those of the assistant."""
     made = gold_task(row(">lend", "Which?", ">A", [("find", {"id": "A", "limit": 3}), ("ping", {})], "Done."))
-    assert [(call.name, call.arguments, call.turn_index) for call in made.calls] == [
+    assert [(call.function_name, call.arguments, call.turn_index) for call in made.calls] == [
         ("find", {"id": "A", "limit": 3}, 1),
         ("ping", {}, 1),
     ]

@@ -33,8 +33,8 @@ from averment.oracle.catalog.divergence import first_difference
 from averment.oracle.catalog.schema import OutOfStepsError
 from averment.oracle.grade.assignment import assigned
 from averment.oracle.grade.calls import Call
-from averment.oracle.grade.gold import GoldCall
 from averment.oracle.grade.policy import Policy
+from averment.oracle.tasks.trace import GoldCall
 from averment.text.jsonvalue import show
 
 __all__ = ["MAX_COMPARED", "REASONS", "Comparison", "Pair", "Pairing", "compare_call", "pair_calls"]
@@ -192,13 +192,13 @@ def _compared(expected: _Expected, given: _Given, *, explained: bool = True) -> 
         return Comparison(
             status="unknown",
             reason="name_not_recorded",
-            explanation=f"which tool {call.id} is a call of is not recorded; gold calls `{gold.name}`",
+            explanation=f"which tool {call.id} is a call of is not recorded; gold calls `{gold.function_name}`",
         )
-    if call.name != gold.name:
+    if call.name != gold.function_name:
         return Comparison(
             status="differs",
             reason="name_differs",
-            explanation=f"{call.id} calls `{call.name}`, and gold calls `{gold.name}`",
+            explanation=f"{call.id} calls `{call.name}`, and gold calls `{gold.function_name}`",
         )
     if call.unfit is not None:
         return Comparison(
@@ -272,7 +272,7 @@ def pair_calls(
         tools: `parameters` by the name of a tool.
         policy: how one call is compared with another.
     """
-    wanted = _by_name([call.name for call in gold])
+    wanted = _by_name([call.function_name for call in gold])
     called = _by_name([call.name for call in calls])
     nameless = called.pop(None, [])
     pairs: list[Pair] = []

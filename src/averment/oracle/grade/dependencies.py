@@ -13,12 +13,12 @@ import msgspec
 
 from averment.errors import path_text
 from averment.oracle.grade.compare import Pairing
-from averment.oracle.grade.gold import GoldCall, GoldTask
+from averment.oracle.grade.gold import GoldTask
 from averment.oracle.grade.replayed import Dependency
 from averment.oracle.grade.replayed import DependencyStatus as Status
 from averment.oracle.tasks.argument_tree import FromResult, leaves
 from averment.oracle.tasks.dependent import NotDerivedError, value_at
-from averment.oracle.tasks.trace import CallScript
+from averment.oracle.tasks.trace import CallScript, GoldCall
 
 __all__ = ["rebound"]
 

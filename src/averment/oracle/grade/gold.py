@@ -8,33 +8,16 @@ from typing import Any, Literal
 import msgspec
 
 from averment.errors import PackError, Problem, path_text
+from averment.oracle.tasks.trace import GoldCall
 from averment.text import jsontext
 from averment.text.structs import describe, fit
 
-__all__ = ["MAX_GOLD_CALLS", "GoldCall", "GoldTask", "GoldTurn", "gold_rows", "gold_task", "gold_tasks"]
+__all__ = ["MAX_GOLD_CALLS", "GoldTask", "GoldTurn", "gold_rows", "gold_task", "gold_tasks"]
 
 MAX_GOLD_CALLS = 100
 """How many calls one task may expect: pairing takes time in the square of it."""
 
 _MAX_PROBLEMS = 100
-
-
-class GoldCall(msgspec.Struct, frozen=True, kw_only=True):
-    """One call that a right assistant makes.
-
-    Attributes:
-        turn_index: the assistant's message that makes it, from 0.
-        call_group: the ordinal of its group among the groups.
-        position_in_group: its place in the group.
-        name: the tool.
-        arguments: as gold states them, without defaults.
-    """
-
-    turn_index: int
-    call_group: int
-    position_in_group: int
-    name: str
-    arguments: dict[str, Any]
 
 
 class GoldTurn(msgspec.Struct, frozen=True, kw_only=True):
@@ -241,7 +224,7 @@ def _calls(row: _Row) -> Iterator[GoldCall]:
             turn_index=call.turn_index,
             call_group=call.call_group,
             position_in_group=call.position_in_group,
-            name=call.function_name,
+            function_name=call.function_name,
             arguments={name: _value(text, *place, name) for name, text in call.arguments.items()},
         )
 
@@ -298,7 +281,7 @@ def _turns(row: _Row, calls: tuple[GoldCall, ...]) -> Iterator[GoldTurn]:
 
 def _compare_made(message: _Message, expected: tuple[GoldCall, ...], index: int) -> None:
     made = [call.function.name for call in message.tool_calls or ()]
-    if made != [call.name for call in expected] or len({call.call_group for call in expected}) != 1:
+    if made != [call.function_name for call in expected] or len({call.call_group for call in expected}) != 1:
         raise _RowError(
             "gold_row_inconsistent",
             "the calls of this message are not the expected calls of one group",

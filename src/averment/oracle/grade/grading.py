@@ -217,7 +217,7 @@ class Grader:
         if script is None or not script.is_dependent:
             return None
         scripted = [call.tool for call in script.calls]
-        return script if scripted == [call.name for call in gold.calls] else None
+        return script if scripted == [call.function_name for call in gold.calls] else None
 
     def _producers(self, gold: GoldTask) -> frozenset[str]:
         """The tools whose results have values of gold."""

@@ -211,7 +211,7 @@ def _call_ordering(task: GoldTask, run: Shown, pairing: Pairing, policy: Policy)
         (pair.comparison.reason for pair in pairing.pairs if pair.comparison.status == "unknown"), None
     )
     comparisons = [
-        compare_call(gold, call, task.tools.get(gold.name), policy)
+        compare_call(gold, call, task.tools.get(gold.function_name), policy)
         for gold, call in zip(task.calls, run.calls, strict=True)
     ]
     if all(comparison.status == "equal" for comparison in comparisons):
@@ -300,7 +300,7 @@ def _named(calls: Iterator[Call] | Sequence[Call]) -> str:
 
 
 def _named_gold(task: GoldTask, indexes: Sequence[int]) -> str:
-    return _ticked([task.calls[index].name for index in indexes])
+    return _ticked([task.calls[index].function_name for index in indexes])
 
 
 def _missing(task: GoldTask, indexes: Sequence[int]) -> str:

@@ -195,7 +195,7 @@ def _graded_calls(task: GoldTask, run: Shown, found: Compared) -> list[GradedCal
                 gold=index,
                 call=None if pair is None else run.calls[pair.call].id,
                 index=None if pair is None else pair.call,
-                tool=gold.name,
+                tool=gold.function_name,
                 comparison=None if pair is None else pair.comparison,
             )
         )

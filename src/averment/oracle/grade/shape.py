@@ -102,7 +102,7 @@ def _kinds(task: GoldTask) -> list[int]:
     """For each call of gold the index of the first that is the same."""
     first: dict[tuple[str, bytes | None], int] = {}
     return [
-        first.setdefault((call.name, canonical.key(call.arguments)), index)
+        first.setdefault((call.function_name, canonical.key(call.arguments)), index)
         for index, call in enumerate(task.calls)
     ]
 
