@@ -341,3 +341,18 @@ def test_a_run_of_very_many_calls_is_graded(run: Run, rows: Rows, tmp_path: Path
     code, out, _ = run("desk", "run.json")
     assert code == 1
     assert "gold has no more calls of these: `look`, `look`, `look`, `look`, `look` and 694 more" in out
+
+
+def test_a_reader_that_goes_away_is_no_defect(run: Run, rows: Rows, tmp_path: Path) -> None:
+    """`| head`: what is being graded ends before the pack is put away, and nobody is told of an internal error."""
+    assert run is not None
+    write_lines(tmp_path / "many.jsonl", [gold(rows["look_up"]) | {"id": f"run {at}"} for at in range(40)])
+    command = [sys.executable, "-m", "averment", "pack", "grade", "desk", "many.jsonl", "-j", "4"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        said = process.stderr.read()
+        assert process.wait(30) == 2
+    assert b"internal_error" not in said

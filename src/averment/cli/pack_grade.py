@@ -23,6 +23,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 from averment.cli.inputs import add_reading, reading, refuse_twice
@@ -108,17 +109,18 @@ def execute(args: argparse.Namespace) -> int:
         jobs = args.jobs or min(os.cpu_count() or 1, 8)
         graded = grader.grade_all(_runs(args, how), task_id=args.task, jobs=jobs)
         emit(report.begin())
-        for label, found in graded:
-            codes.add(_code(found))
-            bar.clear()
-            if isinstance(found, AvermentError):
-                report.refuse(found)
-                say(f"{found}\n", err=True)
-            else:
-                emit(report.add(found))
-                if not as_json:
-                    say(render_run(label, found, color=wants_color() and not is_aside), err=is_aside)
-            bar.step(found)
+        with closing(graded):  # whatever stops it, what is being graded ends before the pack is put away
+            for label, found in graded:
+                codes.add(_code(found))
+                bar.clear()
+                if isinstance(found, AvermentError):
+                    report.refuse(found)
+                    say(f"{found}\n", err=True)
+                else:
+                    emit(report.add(found))
+                    if not as_json:
+                        say(render_run(label, found, color=wants_color() and not is_aside), err=is_aside)
+                bar.step(found)
         bar.clear()
         refuse_drift(pack)
         emit(report.end())

@@ -7,7 +7,7 @@ as `task_id`. Nothing is guessed.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -113,8 +113,10 @@ class Grader:
         *,
         task_id: str | None = None,
         jobs: int = 1,
-    ) -> Iterator[tuple[str, GradedRun | AvermentError]]:
+    ) -> Generator[tuple[str, GradedRun | AvermentError], None, None]:
         """Grade runs side by side, in their order; only so many are held at once.
+
+        Who stops before the last one closes it, and so waits for what is being graded: the pack has to be at work still.
 
         Args:
             runs: each with what to call it; what could not be read is handed on.
@@ -134,7 +136,7 @@ class Grader:
 
     def _side_by_side(
         self, runs: Iterable[tuple[str, EvidenceModel | AvermentError]], task_id: str | None, jobs: int
-    ) -> Iterator[tuple[str, GradedRun | AvermentError]]:
+    ) -> Generator[tuple[str, GradedRun | AvermentError], None, None]:
         def graded(label: str, run: EvidenceModel | AvermentError) -> GradedRun | AvermentError:
             if isinstance(run, AvermentError):
                 return run
