@@ -7,8 +7,9 @@ import sys
 import tempfile
 import textwrap
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -129,12 +130,14 @@ def test_an_exception_in_the_middle_ends_everything(tmp_path: Path) -> None:
     assert _scratch() == []
 
 
-def _program(root: Path, body: str) -> subprocess.Popen[str]:
-    """A process that certifies, in a temporary folder of its own."""
+@contextmanager
+def _program(root: Path, body: str) -> Iterator[subprocess.Popen[str]]:
+    """A process that certifies, in a temporary folder of its own; it doesn't outlive the test."""
     code = f"""
 import sys
 sys.path.insert(0, {str(HERE)!r})
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from live_workers import children, live
 with live(Path({str(root / "pack")!r})) as pack:
@@ -142,7 +145,7 @@ with live(Path({str(root / "pack")!r})) as pack:
 """
     (root / "tmp").mkdir()
     environment = {**os.environ, "TMPDIR": str(root / "tmp")}
-    return subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", code],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -150,7 +153,11 @@ with live(Path({str(root / "pack")!r})) as pack:
         env=environment,
         start_new_session=True,
         preexec_fn=_as_from_a_terminal,  # noqa: PLW1509 - no thread of the suite runs then
-    )
+    ) as program:
+        try:
+            yield program
+        finally:
+            program.kill()
 
 
 def _as_from_a_terminal() -> None:
@@ -159,13 +166,23 @@ def _as_from_a_terminal() -> None:
 
 
 BUSY = """
+from threading import Barrier
+from averment.oracle.oracles import Context
+
+all_there = Barrier(5)
+
+def busy(world):
+    with pack.oracle.episode(Context(), world) as episode:
+        episode.reset()
+        print(episode.call("do", {"code": "import os; value = os.getpid()"})["value"], flush=True)
+        all_there.wait()
+        episode.call("do", {"code": "while True: pass"})
+
 pool = ThreadPoolExecutor(4)
-busy = [pool.submit(pack.do, "while True: pass", world) for world in ("plain", "shifted") * 2]
-import time
-while len(children()) < 6:
-    time.sleep(0.01)
+workers = [pool.submit(busy, world) for world in ("plain", "shifted") * 2]
+all_there.wait()
 print("busy", flush=True)
-for each in busy:
+for each in workers:
     each.result()
 """
 
@@ -173,32 +190,32 @@ for each in busy:
 @needs_proc
 def test_a_certifier_that_is_killed_takes_its_workers_along(tmp_path: Path) -> None:
     """SIGKILL leaves it no time for anything: the origins notice, and end what they have forked."""
-    program = _program(tmp_path, BUSY)
-    assert program.stdout is not None
-    assert program.stdout.readline() == "busy\n"
-    below = children(program.pid)
-    assert len(below) >= 6
-    program.kill()
-    program.wait()
-    program.stdout.close()
-    assert program.stderr is not None
-    program.stderr.close()
-    assert _gone(below)
+    with _program(tmp_path, BUSY) as program:
+        assert program.stdout is not None
+        workers = {int(pid) for pid in iter(program.stdout.readline, "busy\n")}
+        below = children(program.pid)
+        assert len(workers) == 4
+        assert workers < set(below)  # and their origins
+        program.kill()
+        program.wait()
+        assert _gone(below)
 
 
 @needs_proc
 def test_origins_that_are_killed_take_their_workers_along(tmp_path: Path) -> None:
-    """Whoever kills the two origins, and not their workers, has killed them too; the episode says what happened."""
-    with live(tmp_path / "pack") as pack, ThreadPoolExecutor(1) as pool:
-        busy = pool.submit(pack.fails, "while True: pass")
-        while len(below := children()) < 2:
-            time.sleep(0.01)
-        time.sleep(0.1)
-        below = children()
-        os.kill(min(below), signal.SIGKILL)
-        error = busy.result(timeout=20)
-        assert error.trouble == "died"
-        assert "the process that workers are forked from has ended" in error.message
+    """Whoever kills the origin of a worker, and not the worker, has killed it too; the episode says what happened."""
+    with live(tmp_path / "pack") as pack:
+        with pack.oracle.episode(Context()) as episode:
+            episode.reset()
+            worker = episode.call("do", {"code": "import os; value = os.getpid()"})["value"]
+            below = children()
+            (origin,) = (pid for pid in below if worker in children(pid))
+            os.kill(origin, signal.SIGKILL)
+            with pytest.raises(
+                OracleError, match="the process that workers are forked from has ended"
+            ) as raised:
+                episode.call("do", {"code": "while True: pass"})
+            assert raised.value.trouble == "died"
         with pytest.raises(OracleError, match="the process that workers are forked from has ended"):
             pack.do("value = 1")
     assert _gone(below)
@@ -207,15 +224,15 @@ def test_origins_that_are_killed_take_their_workers_along(tmp_path: Path) -> Non
 @needs_proc
 def test_an_interrupted_certifier_leaves_nothing(tmp_path: Path) -> None:
     """Ctrl-C in the middle of an episode: no process, no scratch folder."""
-    program = _program(tmp_path, "print('busy', flush=True)\npack.do('import time; time.sleep(60)')")
-    assert program.stdout is not None
-    assert program.stdout.readline() == "busy\n"
-    while len(below := children(program.pid)) < 2:
-        time.sleep(0.01)
-    program.send_signal(signal.SIGINT)
-    _, said = program.communicate(timeout=20)
-    assert "KeyboardInterrupt" in said
-    assert _gone(below)
+    with _program(tmp_path, "print('busy', flush=True)\npack.do('import time; time.sleep(60)')") as program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == "busy\n"
+        while len(below := children(program.pid)) < 2:
+            time.sleep(0.01)
+        program.send_signal(signal.SIGINT)
+        _, said = program.communicate(timeout=20)
+        assert "KeyboardInterrupt" in said
+        assert _gone(below)
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
