@@ -26,6 +26,8 @@ ORDER = (
         "documents",
         "engine",
         "oracle",
+        "verdicts",
+        "suites",
         "report",
     ),
     *("assert_v1", "demo", "cli", "__main__"),

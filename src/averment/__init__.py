@@ -14,7 +14,7 @@ from averment._version import __version__
 
 TYPE_CHECKING = False  # `typing` would be the dearest import of all
 if TYPE_CHECKING:
-    from averment import sdk
+    from averment import report, sdk
     from averment.documents import Document
     from averment.engine import Envelope, Plan, Result, compile_plan, run, run_plan
     from averment.errors import AvermentError, DocumentError, EvidenceError, ExitCode, Problem, UsageError
@@ -34,6 +34,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "compile_plan",
+    "report",
     "run",
     "run_plan",
     "sdk",
@@ -60,10 +61,10 @@ def __getattr__(name: str) -> object:
             import importlib
 
             return getattr(importlib.import_module(home), name)
-    if name == "sdk":
+    if name in ("report", "sdk"):
         import importlib
 
-        return importlib.import_module("averment.sdk")
+        return importlib.import_module(f"averment.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

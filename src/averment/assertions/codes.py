@@ -96,6 +96,10 @@ class Code(enum.StrEnum):
     SKIPPED = "skipped", "An assertion named in `when` did not pass, so the check was not run."
     RUBRIC_LANE = "rubric_lane", "A rubric asks for judgement, which no assertion decides."
     TIMING_LANE = "timing_lane", "Timing contracts are for the timing lane, which does not exist yet."
+    NOT_PRODUCED = (
+        "not_produced",
+        "The command that was to produce the conversation failed, ran out of time, or wrote none that can be read.",
+    )
     INTERNAL_ERROR = (
         "internal_error",
         "The check itself failed; this is a defect of averment, and the run exits 3.",

@@ -22,6 +22,7 @@ __all__ = [
     "load_documents",
     "load_evidence",
     "looks_like_document",
+    "read_bytes",
     "reading",
     "refuse_twice",
 ]
@@ -209,6 +210,17 @@ def looks_like_document(name: str) -> bool:
         return b"version" in data and is_document(read_source(data).value)
     except (OSError, ValueError):
         return False
+
+
+def read_bytes(name: str) -> bytes:
+    """The bytes of a file, or of standard input for `-`.
+
+    Raises:
+        EvidenceError: there is no such file, it can't be read, is not regular or is too large.
+    """
+    from averment.evidence.load import read_input
+
+    return read_input(_input(name))[0]
 
 
 def _input(name: str) -> str | BinaryIO:

@@ -22,7 +22,10 @@ from averment.errors import AvermentError, ExitCode, Problem, UsageError, neares
 __all__ = ["COMMANDS", "command_parser", "main", "overview", "script"]
 
 COMMANDS = {
-    "run": "Judge conversations by an assertion document.",
+    "run": "Judge conversations by an assertion document, or run a suite.",
+    "report": "Make reports of verdicts that were kept: HTML, Markdown, JUnit, SARIF.",
+    "diff": "Compare two runs, assertion by assertion and case by case.",
+    "init": "Start a suite: a sample document, a conversation and a CI workflow.",
     "evidence": "See what is read of a recorded conversation, or convert it.",
     "check": "Find every mistake in assertion documents.",
     "pack new": "Start an oracle pack, from nothing or from a catalog of tools.",

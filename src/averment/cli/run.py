@@ -9,7 +9,8 @@ one envelope each, in order, and the worst exit code. With -d every other argume
 --pack DOC may be left out.
 
 Examples:
-  averment run refunds.yaml call.json
+  averment run
+  averment run refunds.yaml call.json --html report.html
   averment run refunds.yaml --transcript call.json --trace trace.jsonl --state orders.sqlite
   averment run refunds.yaml calls.jsonl --all --format json
   averment run -d refunds.yaml -d policy:pii-leak call.json
@@ -21,11 +22,10 @@ import argparse
 from collections.abc import Mapping, Sequence
 
 from averment.cli.parser import Parser
-from averment.errors import DocumentError, ExitCode, Problem, UsageError
+from averment.errors import DocumentError, Problem, UsageError
 
 __all__ = ["configure", "execute"]
 
-_WORST_FIRST = (ExitCode.INTERNAL, ExitCode.NO_VERDICT, ExitCode.NO, ExitCode.YES)
 _PARTS = {
     "transcript": "the transcript, in any format that has one",
     "trace": "the trace: voice_trace.v1 JSON Lines, a list of spans, or any format with tool calls",
@@ -69,7 +69,6 @@ def configure(parser: Parser) -> None:
         type=float,
         help="when the clock of the --evidence files reads zero, in seconds on the CONVERSATION's clock",
     )
-    _add_reading(parser)
     parser.add_argument(
         "--conversation",
         metavar="ID",
@@ -85,6 +84,9 @@ def configure(parser: Parser) -> None:
         help="what INCONCLUSIVE does to the exit code; the document's own, or report",
     )
     parser.add_argument(
+        "--suite", metavar="FILE", help="run this suite; without arguments averment.yaml or pyproject.toml"
+    )
+    parser.add_argument(
         "--format", choices=["text", "json"], default="text", help="how to print; text by default"
     )
     parser.add_argument(
@@ -92,21 +94,34 @@ def configure(parser: Parser) -> None:
         action="store_true",
         help="repeat the redacted transcript in each pii result, as the contract does",
     )
+    parser.add_argument("--verbose", action="store_true", help="show the grounds of passes as well")
     parser.add_argument("--output", metavar="FILE", help="also write the envelopes (JSON) to this file")
+    parser.add_argument(
+        "--results",
+        metavar="FILE",
+        help="also write a line of JSON for each conversation: its case and its envelope, for `averment diff`",
+    )
+    _add_shared(parser)
 
 
-def _add_reading(parser: Parser) -> None:
+def _add_shared(parser: Parser) -> None:
     from averment.cli.inputs import add_reading
+    from averment.cli.verdicts import add_reports
 
     add_reading(parser)
+    add_reports(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
     """Judges, prints and writes; returns the worst exit code."""
     from averment.cli.inputs import load_documents, load_evidence, reading, refuse_twice
-    from averment.cli.outputs import say, wants_color, writing
+    from averment.cli.verdicts import verdicts
     from averment.engine import compile_plan, run_plan
 
+    if args.suite is not None or _is_bare(args):
+        from averment.cli.suites import run_suite
+
+        return run_suite(args)
     given = {name: file for name in _PARTS if (file := getattr(args, name)) is not None}
     documents, conversations = _sorted_out(args, bool(given))
     refuse_twice(*documents, *conversations, *given.values(), *args.evidence)
@@ -120,8 +135,7 @@ def execute(args: argparse.Namespace) -> int:
     except DocumentError:
         _explain_swap(documents[0], conversations)
         raise
-    codes: list[int] = []
-    with writing(args.output) as write:
+    with verdicts(args) as taken:
         for name in conversations or (None,):
             found = load_evidence(
                 name,
@@ -134,22 +148,17 @@ def execute(args: argparse.Namespace) -> int:
             )
             for evidence, label in found:
                 envelope = run_plan(plan, evidence, inconclusive_policy=args.inconclusive_policy)
-                codes.append(int(envelope.exit_code))
-                encoded = (
-                    envelope.to_json(compat=args.compat) if args.output or args.format == "json" else b""
-                )
-                write(encoded)
-                if args.format == "text":
-                    from averment.report.terminal import render
-
-                    text = render(envelope, plan.document, evidence.model, source=label, color=wants_color())
-                    say(text if len(codes) == 1 else f"\n{text}", err=args.output == "-")
-                elif args.output != "-":
-                    say(encoded)
-    worst = next(code for code in _WORST_FIRST if code in codes)
-    if len(codes) > 1 and args.format == "text":
-        say(f"\n{len(codes)} conversations, the worst of them: exit {int(worst)}\n", err=args.output == "-")
+                taken.take(envelope, plan.document, evidence, label)
+        worst = taken.worst()
+        if len(taken.codes) > 1 and args.format == "text":
+            taken.say(f"\n{len(taken.codes)} conversations, the worst of them: exit {worst}\n")
     return worst
+
+
+def _is_bare(args: argparse.Namespace) -> bool:
+    """Whether nothing is named to judge, or to judge by: then the suite in the working folder is meant."""
+    named = (args.document, args.conversations, args.documents, args.packs, args.evidence)
+    return not any(named) and all(getattr(args, name) is None for name in _PARTS)
 
 
 def _sorted_out(args: argparse.Namespace, has_parts: bool) -> tuple[list[str], list[str]]:

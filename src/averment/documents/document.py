@@ -16,7 +16,7 @@ from averment.assertions import KINDS, kind
 from averment.assertions.base import Assertion, Reference
 from averment.assertions.common import common_mistakes
 from averment.documents.expand import expand, expand_file
-from averment.documents.fields import InconclusivePolicy
+from averment.documents.fields import InconclusivePolicy, Scalar
 from averment.documents.parts import Item, Part
 from averment.documents.references import cycles, decision_order
 from averment.errors import DocumentError, Problem, nearest
@@ -95,14 +95,19 @@ class Document:
         self.order: Sequence[int] = [indexes[name] for name in decision_order(_needs(found))]
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Document:
+    def load(cls, path: str | os.PathLike[str], *, values: Mapping[str, Scalar] | None = None) -> Document:
         """The document in a file, or the bundled one that `policy:NAME` is; paths in it are relative to its folder.
+
+        Args:
+            path: the file.
+            values: values for its variables, instead of those that it gives itself. Those that it doesn't ask for are
+                let be, so that a table of cases may say more than one document needs.
 
         Raises:
             DocumentError: with every mistake in it, or because the file can't be read.
         """
         with _uncollected():
-            return cls(expand_file(os.fspath(path)))
+            return cls(expand_file(os.fspath(path), values))
 
     @classmethod
     def parse(cls, text: str | bytes, *, name: str | None = None) -> Document:
@@ -137,10 +142,17 @@ class Document:
         """The name that people know it by: as they gave it, or `the document`."""
         return " + ".join(top.source.name or "the document" for top in self.tops)
 
+    @property
+    def taken(self) -> Mapping[str, Scalar]:
+        """The values that it was loaded with and that its assertions use; for others it would say the same."""
+        return {name: value for top in self.tops for name, value in top.taken.items()}
+
     @cached_property
     def sha256(self) -> str:
-        """The digest of the document as parsed, with what it includes and what its policies say."""
+        """The digest of the document as parsed, with the values that it was given, what it includes and its policies."""
         content = self.tops[0].content()
+        if self.taken:
+            content = {**content, "given": self.taken}
         if len(self.tops) > 1:
             content = {**content, "documents": [top.content() for top in self.tops[1:]]}
         policies = self.shelf.contents()

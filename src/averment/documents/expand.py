@@ -44,15 +44,19 @@ _PATH_FIELDS = ("pack_path",)
 _Placed = Callable[[Mistake], Problem]
 
 
-def expand_file(name: str) -> Part:
+def expand_file(name: str, values: Mapping[str, Any] | None = None) -> Part:
     """The document in a file, or the bundled one that `policy:NAME` is, with all that it includes.
+
+    `values` stand before those that it gives to its variables itself; those that nothing in it asks for are let be.
 
     Raises:
         DocumentError: it can't be read, or is too large with all that it includes.
     """
     data = _read(name, lambda mistake: mistake.at(Source(None, name), ()))
     prefix = f"{_stem(name)}." if name.startswith(POLICY) else ""
-    part = Part(read_source(data, name=name), os.path.dirname(name), os.path.basename(name), prefix, {})
+    part = Part(
+        read_source(data, name=name), os.path.dirname(name), os.path.basename(name), prefix, values or {}
+    )
     return _Expansion(len(data)).filled(part, {_identity(name): name})
 
 

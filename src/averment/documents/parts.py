@@ -77,7 +77,8 @@ class Part:
         folder: what paths in it are relative to.
         file: its name beside a place: without folders, or as seen from the including document; None for objects.
         prefix: what its ids begin with.
-        given: values that the including document gives to its variables.
+        given: values that the including document, or whoever loads it, gives to its variables.
+        taken: those of them that its assertions use.
         fields: its fields; None when they have mistakes.
         items: its own assertions.
         included: the documents that it includes.
@@ -87,7 +88,7 @@ class Part:
 
     __slots__ = (
         *("fields", "file", "folder", "given", "included", "items", "prefix", "problems", "source"),
-        "warnings",
+        *("taken", "warnings"),
     )
 
     def __init__(
@@ -98,6 +99,7 @@ class Part:
         self.file = file
         self.prefix = prefix
         self.given = given
+        self.taken: dict[str, Any] = {}
         self.fields: Fields | None = None
         self.items: list[Item] = []
         self.included: list[Part] = []

@@ -93,6 +93,8 @@ class Variables:
                     self._refuse(item, found, path)
                     return text
                 self._unused.pop(name, None)
+                if name in self._part.given:
+                    self._part.taken[name] = self._part.given[name]
                 new = self._values[name]
                 if alone and not is_regex:
                     return new

@@ -20,7 +20,7 @@ from averment.evidence import Evidence
 from averment.evidence.view import View
 from averment.text.pii import Clean, redact
 
-__all__ = ["judge_alone", "run", "run_plan"]
+__all__ = ["judge_alone", "run", "run_plan", "unproduced"]
 
 _MAX_PUBLIC = 240
 _IDENTIFYING = 10**8
@@ -73,6 +73,26 @@ def run_plan(
         evidence_sha256=evidence.sha256,
         results=results,
         redacted_transcript=view.redacted_transcript if wants_transcript else None,
+    )
+
+
+def unproduced(plan: Plan, why: str, *, inconclusive_policy: InconclusivePolicy | None = None) -> Envelope:
+    """The envelope of a conversation that was to be produced and was not: every assertion is INCONCLUSIVE.
+
+    Args:
+        plan: what would have been judged.
+        why: what became of the command, in a sentence without a full stop.
+        inconclusive_policy: as for `run`.
+    """
+    evidence = Evidence()
+    view = View(evidence.model, plan.pattern_set, plan.patterns, plan.roles)
+    finding = inconclusive(Code.NOT_PRODUCED, lambda: why, "the conversation was not produced")
+    return Envelope(
+        inconclusive_policy=inconclusive_policy or plan.document.inconclusive_policy or "report",
+        document_name=plan.document.name,
+        document_sha256=plan.document.sha256,
+        evidence_sha256=evidence.sha256,
+        results=[_result(entry, finding, view) for entry in plan.entries],
     )
 
 

@@ -36,6 +36,7 @@ def render(
     *,
     source: str | None = None,
     color: bool = False,
+    verbose: bool = False,
 ) -> str:
     """The report on one conversation, ending in a newline.
 
@@ -45,6 +46,7 @@ def render(
         evidence: the conversation, for the excerpts.
         source: the conversation's name, as the user gave it.
         color: whether to use ANSI colours.
+        verbose: whether to show the grounds of passes as well.
     """
     paint = _painter(color)
     lines = [paint("bold", f"{document.display_name} over {source or 'the conversation'}"), ""]

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from averment.text.pii import redact
 
-__all__ = ["printable"]
+__all__ = ["printable", "visible"]
 
 
 def printable(text: str, limit: int = 160) -> str:
     """Text from evidence, fit to be shown: redacted, control and direction characters escaped, then cut."""
-    shown = "".join(
-        char
-        if char.isprintable()
-        else f"\\u{ord(char):04x}"
-        if ord(char) < 0x10000
-        else f"\\U{ord(char):08x}"
-        for char in redact(text)[: 4 * limit]
-    )
+    shown = visible(redact(text)[: 4 * limit])
     return shown if len(shown) <= limit else shown[: limit - 3] + "..."
+
+
+def visible(text: str, *, keep: str = "") -> str:
+    """The text with what can't be seen escaped: control and direction characters, but for those in `keep`.
+
+    It redacts nothing: what stems from evidence is redacted before (`printable` does both).
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() or char in keep else _escaped(char) for char in text)
+
+
+def _escaped(char: str) -> str:
+    return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"

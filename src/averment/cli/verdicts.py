@@ -1,0 +1,182 @@
+"""Where the verdicts of a run go: standard output, and the files that were asked for, each whole or not at all."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+from averment.cli.outputs import say, wants_color, writing
+from averment.cli.parser import Parser
+from averment.documents import Document
+from averment.engine import Envelope
+from averment.errors import ExitCode, Problem, UsageError
+from averment.evidence import Evidence
+
+if TYPE_CHECKING:
+    from averment.verdicts.judged import Case, Judged, Produced
+
+__all__ = ["REPORTS", "Verdicts", "add_reports", "reporting", "verdicts"]
+
+REPORTS = {
+    "html": "a page for the browser, in one file",
+    "markdown": "Markdown for a comment on a pull request or a step's summary",
+    "junit": "JUnit XML for the CI's tab of tests",
+    "sarif": "SARIF 2.1.0 for code scanning and editors",
+}
+"""File reports: their option, and what they are."""
+
+_WORST_FIRST = (ExitCode.INTERNAL, ExitCode.NO_VERDICT, ExitCode.NO, ExitCode.YES)
+
+
+def add_reports(parser: Parser) -> None:
+    """Declares the options for reports."""
+    for name, about in REPORTS.items():
+        parser.add_argument(f"--{name}", metavar="FILE", help=f"write {about}; `-` is standard output")
+    parser.add_argument(
+        "--github",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="print annotations for GitHub; by default within GitHub Actions",
+    )
+
+
+class Verdicts:
+    """Takes the envelopes of a run one by one, prints them, and keeps what reports need.
+
+    Attributes:
+        codes: the exit code of each envelope.
+    """
+
+    def __init__(
+        self, args: argparse.Namespace, envelopes: Callable[[bytes], object], lines: Callable[[bytes], object]
+    ) -> None:
+        self.codes: list[int] = []
+        self._format = args.format
+        self._compat = args.compat
+        self._verbose = args.verbose
+        self._writes_envelopes = args.output is not None
+        self._writes_lines = args.results is not None
+        self._envelopes = envelopes
+        self._lines = lines
+        self._is_aside = "-" in _outputs(args)
+        self._reports = _wanted(args)
+        self._keeps_evidence = "html" in self._reports or "sarif" in self._reports
+        self._judged: list[Judged] = []
+
+    def take(
+        self,
+        envelope: Envelope,
+        document: Document,
+        evidence: Evidence,
+        name: str,
+        *,
+        case: Case | None = None,
+        produced: Produced | None = None,
+    ) -> None:
+        """One conversation was judged."""
+        self.codes.append(int(envelope.exit_code))
+        encoded = b""
+        if self._writes_envelopes or self._format == "json":
+            encoded = envelope.to_json(compat=self._compat)
+            if self._writes_envelopes:
+                self._envelopes(encoded)
+        if self._reports or self._writes_lines:
+            from averment.verdicts.judged import judged
+
+            entry = judged(
+                envelope,
+                document,
+                conversation=name,
+                evidence=evidence.model if self._keeps_evidence else None,
+                case=case,
+                produced=produced,
+            )
+            if self._writes_lines:
+                from averment.verdicts.stored import line
+
+                self._lines(line(entry))
+            if self._reports:
+                self._judged.append(entry)
+        if self._format == "text":
+            from averment.report.terminal import render
+
+            text = render(
+                envelope, document, evidence.model, source=name, color=wants_color(), verbose=self._verbose
+            )
+            self.say(text if len(self.codes) == 1 else f"\n{text}")
+        elif not self._is_aside:
+            say(encoded)
+
+    def say(self, text: str) -> None:
+        """Prints for people: on standard error where standard output is a report."""
+        say(text, err=self._is_aside)
+
+    def worst(self) -> int:
+        """The worst exit code."""
+        return next(code for code in _WORST_FIRST if code in self.codes)
+
+    @property
+    def judged(self) -> list[Judged]:
+        """What the reports are about."""
+        return self._judged
+
+
+@contextmanager
+def verdicts(args: argparse.Namespace) -> Iterator[Verdicts]:
+    """Takes the verdicts of a run; when all are taken, the reports are written.
+
+    Raises:
+        UsageError: a file can't be written, told before anything is judged; or two outputs are standard output.
+    """
+    with ExitStack() as files:
+        envelopes = files.enter_context(writing(args.output))
+        lines = files.enter_context(writing(args.results))
+        report = files.enter_context(reporting(args))
+        taken = Verdicts(args, envelopes, lines)
+        yield taken
+        report(taken.judged)
+
+
+@contextmanager
+def reporting(args: argparse.Namespace) -> Iterator[Callable[[list[Judged]], None]]:
+    """What writes the reports that were asked for; their files appear at the end, or not at all."""
+    outputs = _outputs(args)
+    if outputs.count("-") > 1:
+        message = "standard output, `-`, can be only one of the outputs"
+        raise UsageError(Problem(code="stdout_twice", message=message, mend="Write the others to files."))
+    with ExitStack() as files:
+        writers = {name: files.enter_context(writing(getattr(args, name))) for name in REPORTS}
+
+        def report(judged: list[Judged]) -> None:
+            for name in _wanted(args):
+                text = _rendered(name, judged)
+                if name == "github":
+                    say(text, err=getattr(args, "format", "text") == "json" or "-" in outputs)
+                else:
+                    writers[name](text.encode("utf-8", "backslashreplace"))
+
+        yield report
+
+
+def _rendered(name: str, judged: list[Judged]) -> str:
+    import importlib
+
+    rendered: str = importlib.import_module(f"averment.report.{name}").render(judged)
+    return rendered
+
+
+def _wanted(args: argparse.Namespace) -> list[str]:
+    wanted = [name for name in REPORTS if getattr(args, name) is not None]
+    in_actions = os.environ.get("GITHUB_ACTIONS") == "true"
+    return [*wanted, "github"] if args.github or (args.github is None and in_actions) else wanted
+
+
+def _outputs(args: argparse.Namespace) -> list[str]:
+    return [
+        name
+        for option in ("output", "results", *REPORTS)
+        if (name := getattr(args, option, None)) is not None
+    ]

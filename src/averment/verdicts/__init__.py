@@ -1,0 +1,1 @@
+"""Verdicts beyond one conversation: which conversation each belongs to, kept, repeated and compared."""
