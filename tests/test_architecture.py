@@ -30,7 +30,7 @@ ORDER = (
         "suites",
         "report",
     ),
-    *("assert_v1", "demo", "cli", "__main__"),
+    *("assert_v1", "demo", "cli", "__main__", "pytesting", "pytest_plugin"),
 )
 """The entries of the package; a module imports only from entries above its own, or its own."""
 EXCEPTIONS = {("evidence/view.py", "state"): "the view answers questions about the system of record"}

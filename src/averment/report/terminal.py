@@ -17,7 +17,7 @@ from averment.text.jsontext import canonical
 from averment.text.pii import redact
 from averment.text.shown import printable
 
-__all__ = ["call_text", "render"]
+__all__ = ["call_text", "card", "render"]
 
 _SHOWN = 3
 _CODES = {"PASS": "32", "FAIL": "31;1", "INCONCLUSIVE": "33", "dim": "2", "bold": "1"}
@@ -59,6 +59,23 @@ def render(
         lines += [*_card(result, premises, document.file_name(index), evidence, paint), ""]
     lines += _tally(envelope, paint)
     return "\n".join(lines) + "\n"
+
+
+def card(envelope: Envelope, document: Document, evidence: EvidenceModel, index: int) -> str:
+    """What the report says of one result, whatever its verdict is, without an end of line.
+
+    Args:
+        envelope: the results.
+        document: the document they come from.
+        evidence: the conversation, for the excerpts.
+        index: which result is meant.
+    """
+    results = {result.id: result for result in envelope.results}
+    premises = [results[name] for name in document.assertions[index].premises()]
+    lines = _card(
+        envelope.results[index], premises, document.file_name(index), evidence, _painter(color=False)
+    )
+    return "\n".join(lines)
 
 
 def _worst_first(results: Sequence[Result]) -> list[int]:
