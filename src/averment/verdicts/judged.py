@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from averment.assertions.base import Assertion
 from averment.documents import Document
 from averment.engine import Envelope
 from averment.evidence.model import EvidenceModel
@@ -59,6 +60,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
         case: which conversation of a suite it is; None outside of suites.
         produced: what a command produced, where one did.
         evidence: what was recorded, where it is at hand: reporters show excerpts of it.
+        assertions: for each result what was asserted, where the document is at hand; else empty.
     """
 
     envelope: Mapping[str, Any]
@@ -68,6 +70,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     case: Case | None = None
     produced: Produced | None = None
     evidence: EvidenceModel | None = None
+    assertions: Sequence[Assertion] = ()
 
     @property
     def results(self) -> Sequence[Mapping[str, Any]]:
@@ -94,6 +97,7 @@ def judged(
         case=case,
         produced=produced,
         evidence=evidence,
+        assertions=document.assertions,
     )
 
 

@@ -188,7 +188,9 @@ def _placed(entry: Judged, document: Document | None) -> Judged:
     if document is None:
         return entry
     files = [shown_file(document.file_name(index)) for index in range(len(document.assertions))]
-    return msgspec.structs.replace(entry, document=shown_file(document.display_name), files=files)
+    return msgspec.structs.replace(
+        entry, document=shown_file(document.display_name), files=files, assertions=document.assertions
+    )
 
 
 def _other(what: str, name: str | None) -> Problem:
