@@ -1,0 +1,317 @@
+"""From the fields of an entry to an entry: everything that can be known before anything runs is checked here."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+
+import msgspec
+from msgspec import UNSET
+
+from averment.errors import AvermentError, Problem
+from averment.evidence.load import Reading
+from averment.suites.entry import Entry, Production
+from averment.suites.fields import DEFAULT_TIMEOUT, EntryFields, entry_mistakes
+from averment.suites.kept import Kept, folder_names
+from averment.suites.plans import Plans, document_path
+from averment.suites.recordings import recordings
+from averment.suites.source import SuiteSource
+from averment.suites.tables import Row, read_table
+from averment.suites.templates import Template, template
+from averment.text.structs import Mistake
+
+__all__ = ["Checking", "default_name"]
+
+_MAX_TOLD = 20
+_Path = tuple[str | int, ...]
+
+
+def default_name(fields: EntryFields) -> str:
+    """What an entry without a name is called: its first document's name without folders and extension."""
+    if not fields.document_names:
+        return ""
+    base = os.path.basename(fields.document_names[0]).removeprefix("policy:")
+    return base.rpartition(".")[0] or base
+
+
+class Checking:
+    """One entry being checked, with the mistakes found so far.
+
+    Attributes:
+        name: the entry's name.
+        problems: the mistakes.
+        case_names: the names of its cases, those that were not chosen among them.
+    """
+
+    def __init__(self, suite: SuiteSource, index: int, fields: EntryFields) -> None:
+        self.name = default_name(fields) if fields.name is UNSET else fields.name
+        self.problems: list[Problem] = []
+        self.case_names: list[str] = []
+        self._suite = suite
+        self._folder = suite.folder
+        self._path: _Path = (*suite.base, "suite", index)
+        self._fields = fields
+        self._columns: Sequence[str] = ()
+        self._table_file: str | None = None
+
+    def entry(
+        self, only: Sequence[str], kept: Kept, folder_name: str, reading: Reading | None
+    ) -> Entry | None:
+        """The entry, with its chosen cases; None where none is chosen, or there are mistakes.
+
+        Args:
+            only: patterns of names of entries, of cases, or of both as `entry/case`; none for all.
+            kept: where produced files go.
+            folder_name: the name of the entry's folder there.
+            reading: how conversations are read where the entry does not say.
+        """
+        fields = self._fields
+        for mistake in entry_mistakes(fields):
+            self._tell(mistake)
+        all_rows = self._rows()
+        rows = [row for row in all_rows if self._is_chosen(row, only)]
+        if all_rows and not rows:
+            return None
+        plans = Plans([document_path(name, self._folder) for name in fields.document_names])
+        if fields.document_names and rows:
+            self.problems += plans.check(rows)
+        before = len(self.problems)
+        globs = self._globs()
+        production = self._production()
+        files: list[list[str]] = []
+        if rows and len(self.problems) == before:
+            if production is not None:
+                self._check_commands(production, rows)
+            else:
+                files = self._recordings(globs, rows)
+        reading = self._reading() or reading
+        if self.problems:
+            return None
+        return Entry(
+            self.name,
+            rows=rows,
+            repeat=1 if fields.repeat is UNSET else fields.repeat,
+            production=production,
+            recordings=files,
+            plans=plans,
+            kept=kept,
+            folder=self._folder,
+            inconclusive_policy=None if fields.inconclusive_policy is UNSET else fields.inconclusive_policy,
+            reading=reading,
+            folder_name=folder_name,
+            case_folders=folder_names(self.case_names),
+            is_whole=len(rows) == len(all_rows),
+        )
+
+    def is_matched(self, pattern: str) -> bool:
+        """Whether a pattern of `only` means this entry, or one of its cases."""
+        return fnmatchcase(self.name, pattern) or any(
+            fnmatchcase(name, pattern) or fnmatchcase(f"{self.name}/{name}", pattern)
+            for name in self.case_names
+        )
+
+    def _is_chosen(self, row: Row, only: Sequence[str]) -> bool:
+        names = [self.name] if row.name is None else [self.name, row.name, f"{self.name}/{row.name}"]
+        return not only or any(fnmatchcase(name, pattern) for pattern in only for name in names)
+
+    def _tell(self, mistake: Mistake) -> None:
+        self.problems.append(mistake.at(self._suite.source, self._path))
+
+    def _rows(self) -> Sequence[Row]:
+        """Its cases; none where their table has mistakes."""
+        if self._fields.cases is UNSET:
+            return [Row(None, 0, {}, {})]
+        self._table_file = os.path.join(self._folder, self._fields.cases)
+        table = read_table(self._table_file, self.problems)
+        if table is None:
+            return []
+        self._columns = table.columns
+        self.case_names = [row.name for row in table.rows if row.name is not None]
+        return table.rows
+
+    @property
+    def _has_columns(self) -> bool:
+        """Whether the columns are known, so that placeholders can be checked."""
+        return self._fields.cases is UNSET or bool(self._columns)
+
+    def _template(self, text: str, known: Sequence[str], path: _Path, *, is_offset_known: bool) -> Template:
+        """The template that a text is, after telling its mistakes; while the columns are unknown, none of placeholders."""
+        mend = (
+            None
+            if self._fields.cases is not UNSET
+            else "Give the entry `cases`; for braces write `{{` and `}}`."
+        )
+        made, mistakes = template(text, known, mend=mend)
+        for mistake in mistakes:
+            if self._has_columns or mistake.code != "unknown_placeholder":
+                offset = mistake.offset if is_offset_known else None
+                self._tell(msgspec.structs.replace(mistake, path=path, offset=offset))
+        return made
+
+    def _globs(self) -> list[Template]:
+        given = self._fields.conversations
+        if given is UNSET:
+            return []
+        known = () if self._fields.cases is UNSET else ("case", *self._columns)
+        texts = (
+            [(given, ("conversations",))]
+            if isinstance(given, str)
+            else [(text, ("conversations", index)) for index, text in enumerate(given)]
+        )
+        return [self._template(text, known, path, is_offset_known=True) for text, path in texts]
+
+    def _recordings(self, globs: Sequence[Template], rows: Sequence[Row]) -> list[list[str]]:
+        """The files of each case, after telling globs and cases without any."""
+        found = [[*recordings(globs, _texts(row), self._folder)] for row in rows]
+        is_listed = not isinstance(self._fields.conversations, str)
+        for index, each in enumerate(globs):
+            if not any(by_glob[index] for by_glob in found) and not self._is_seen(each, rows, globs[:index]):
+                self._tell(
+                    Mistake(
+                        "no_conversations",
+                        "the glob matches nothing",
+                        ("conversations", index) if is_listed else ("conversations",),
+                        expected=f"recordings, relative to {'the suite file' if self._folder else 'the working folder'}",
+                        mend="Record conversations there, or mend the glob.",
+                    )
+                )
+        files = [[file for by_glob in of_row for file in by_glob] for of_row in found]
+        if any(files):
+            self._check_counts(rows, files)
+        return files
+
+    def _is_seen(self, glob: Template, rows: Sequence[Row], earlier: Sequence[Template]) -> bool:
+        """Whether the glob matches, but only what globs before it match as well."""
+        return bool(earlier) and any(recordings([glob], _texts(row), self._folder)[0] for row in rows)
+
+    def _check_counts(self, rows: Sequence[Row], files: Sequence[Sequence[str]]) -> None:
+        """Tells cases without a recording, and those that have not as many as they are repeated."""
+        wanted = self._fields.repeat
+        counted = list(zip(rows, files, strict=True))
+        self._tell_cases(
+            [row for row, found in counted if not found],
+            "no_conversations",
+            "has no recording",
+            "one at least",
+        )
+        if wanted is not UNSET:
+            self._tell_cases(
+                [row for row, found in counted if found and len(found) != wanted],
+                "repeat_mismatch",
+                "has not as many recordings as `repeat` says",
+                f"{wanted} for every case",
+            )
+
+    def _tell_cases(self, rows: Sequence[Row], code: str, what: str, expected: str) -> None:
+        for row in rows[:_MAX_TOLD]:
+            if row.name is None:
+                self._tell(Mistake(code, f"the entry {what}", ("conversations",), expected=expected))
+            else:
+                message = f"the case `{row.name[:60]}` {what}"
+                self.problems.append(
+                    Problem(
+                        code=code, message=message, file=self._table_file, line=row.line, expected=expected
+                    )
+                )
+        if len(rows) > _MAX_TOLD:
+            message = f"the same holds of {len(rows) - _MAX_TOLD:,} more cases"
+            self.problems.append(Problem(code=code, message=message, file=self._table_file))
+
+    def _production(self) -> Production | None:
+        given = self._fields.produce
+        if given is UNSET:
+            return None
+        of_cases = () if self._fields.cases is UNSET else ("case", *self._columns)
+        known = ("out", "repeat", *of_cases)
+        if isinstance(given, str):
+            try:
+                texts: list[tuple[str, _Path]] = [(word, ("produce",)) for word in shlex.split(given)]
+            except ValueError:
+                message, mend = (
+                    "a quotation mark in the command is not closed",
+                    "Write the command as a list.",
+                )
+                self._tell(Mistake("bad_command", message, ("produce",), mend=mend))
+                return None
+        else:
+            texts = [(word, ("produce", index)) for index, word in enumerate(given)]
+        words = [
+            self._template(text, known, path, is_offset_known=not isinstance(given, str))
+            for text, path in texts
+        ]
+        if not any("out" in word.names for word in words):
+            message = "the command is not told where to write"
+            expected = "`{out}` in one of its arguments"
+            self._tell(Mistake("no_output", message, ("produce",), expected=expected))
+        timeout = self._fields.timeout
+        return Production(words, DEFAULT_TIMEOUT if timeout is UNSET else timeout)
+
+    def _check_commands(self, production: Production, rows: Sequence[Row]) -> None:
+        """Tells arguments that no command can be given, and programs that are not there."""
+        programs: dict[str, None] = {}
+        wrong = []
+        for row in rows:
+            texts = {**_texts(row), "out": "", "repeat": ""}
+            words = [word.filled(texts) for word in production.words]
+            programs[words[0]] = None
+            if any("\0" in word for word in (*words, row.name or "")):
+                wrong.append(row)
+        self._tell_cases(
+            wrong, "bad_argument", "has a null character, which no argument can hold", "a text without"
+        )
+        for program in [*programs][:_MAX_TOLD]:
+            if "\0" not in program and not self._is_program(program):
+                self._tell(
+                    Mistake(
+                        "program_not_found",
+                        f"there is no program `{program[:60]}`",
+                        ("produce",),
+                        expected="one on the PATH, or a path relative to the suite file that may be executed",
+                    )
+                )
+
+    def _is_program(self, name: str) -> bool:
+        if os.sep not in name:
+            return shutil.which(name) is not None
+        path = os.path.join(self._folder, name)
+        return os.path.isfile(path) and os.access(path, os.X_OK)
+
+    def _reading(self) -> Reading | None:
+        """How its conversations are read, where it says so."""
+        from averment.evidence.detect import named
+        from averment.evidence.mapping import Mapping as FormatMapping
+        from averment.evidence.mapping import mapped
+
+        name, mapping = self._fields.from_format, self._fields.mapping
+        try:
+            if name is not UNSET:
+                return named(name)
+            if mapping is not UNSET:
+                return mapped(FormatMapping.load(os.path.join(self._folder, mapping)))
+        except AvermentError as error:
+            self.problems += _placed(error, self._suite, (*self._path, "from"))
+        return None
+
+
+def _placed(error: AvermentError, suite: SuiteSource, path: _Path) -> Iterator[Problem]:
+    """The problems; one that names no file is at the place in the suite."""
+    for problem in error.problems:
+        place = suite.source.position(path)
+        yield (
+            problem
+            if problem.file is not None
+            else msgspec.structs.replace(
+                problem,
+                file=suite.source.name,
+                line=place.line if place else None,
+                column=place.column if place else None,
+            )
+        )
+
+
+def _texts(row: Row) -> Mapping[str, str]:
+    """What placeholders of a case stand for."""
+    return row.texts if row.name is None else {**row.texts, "case": row.name}
