@@ -1,4 +1,8 @@
-"""Not there yet."""
+"""A page in one file for people: two shelves of results, what failed first, and the conversation that shows it.
+
+The page needs no network, and its security policy allows none. It can be read without its script, which filters,
+follows links into what is folded, and shows in each card the part of the conversation that it is about.
+"""
 
 from __future__ import annotations
 
@@ -10,5 +14,7 @@ __all__ = ["render"]
 
 
 def render(entries: Sequence[Judged]) -> str:
-    """Renders nothing yet."""
-    raise NotImplementedError(len(entries))
+    """The page about these conversations; same conversations, same bytes."""
+    from averment.report.html.page import page
+
+    return page(entries)

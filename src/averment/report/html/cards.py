@@ -1,0 +1,260 @@
+"""A card for every result: what failed first, then what stayed undecided, then what passed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from averment.assertions.base import Assertion
+from averment.assertions.codes import Code
+from averment.report.html.conversation import Anchors, Conversation
+from averment.report.html.details import Cell, Fact, Links, facts
+from averment.report.html.names import Names, slug
+from averment.report.html.texts import Shown, json_text, short, shown
+from averment.report.html.timeline import Mark
+from averment.verdicts.judged import Judged
+
+__all__ = ["GROUPS", "Card", "Grounds", "cards", "group_of", "grounds_of", "result_anchors"]
+
+GROUPS: Mapping[str, str] = {
+    "failed": "Failed",
+    "undecided": "Undecided",
+    "passed": "Passed",
+    "lesser": "Warnings and notes, which never gate",
+    "inapplicable": "Not applicable to this conversation",
+}
+"""The groups of a conversation's results, in the order in which they are shown."""
+
+_SHOWN_GROUNDS = 24
+_COMMON = frozenset("id kind when applies_if dimension severity tags owner description examples".split())
+_MEANINGS = {code.value: code.meaning for code in Code}
+_RANK = {"FAIL": 0, "INCONCLUSIVE": 1, "PASS": 2}
+
+
+class Grounds(msgspec.Struct, frozen=True):
+    """What a result rests on: links into the conversation, by what they are."""
+
+    label: str
+    cells: Sequence[Cell]
+    more: int = 0
+
+
+class Card(msgspec.Struct, frozen=True, kw_only=True):
+    """One result on the page; texts are as in the envelope, which has them redacted."""
+
+    anchor: str
+    status: str
+    group: str
+    id: str
+    kind: str
+    deterministic: bool
+    place: str
+    dimension: str | None
+    severity: str
+    tags: Sequence[str]
+    owner: str | None
+    description: str | None
+    reason: str | None
+    public_reason: str | None
+    code: str | None
+    meaning: str | None
+    gap: Mapping[str, str]
+    facts: Sequence[Fact]
+    asked: Shown | None
+    waits_for: str | None
+    grounds: Sequence[Grounds]
+    marks: Sequence[Mark]
+    marked: str
+    is_open: bool
+
+
+def group_of(result: Mapping[str, Any]) -> str:
+    """The group of `GROUPS` in which a result is shown."""
+    if result.get("code") == "not_applicable":
+        return "inapplicable"
+    if result.get("severity", "error") != "error":
+        return "lesser"
+    return {"FAIL": "failed", "INCONCLUSIVE": "undecided"}.get(result["status"], "passed")
+
+
+def grounds_of(result: Mapping[str, Any], anchors: Anchors) -> list[str]:
+    """The anchors of all that a result rests on, each once, those that its details name included."""
+    found = [anchors.turns[turn] for turn in _turns(result) if turn in anchors.turns]
+    for names, known in ((_calls(result), anchors.calls), (result.get("span_ids", ()), anchors.spans)):
+        found += [anchor for name in names for anchor in known.get(name, ())]
+    return list(dict.fromkeys(found))
+
+
+def result_anchors(entry: Judged, key: str) -> list[str]:
+    """The id of each result's card."""
+    names = Names()
+    dash = f"{key}-" if key else ""
+    return [names.free(f"r-{dash}{slug(result['id'])}") for result in entry.results]
+
+
+def cards(
+    entry: Judged, key: str, conversation: Conversation | None, *, opened: int, asks: bool
+) -> list[Card]:
+    """The cards of a conversation's results, worst first.
+
+    Args:
+        entry: the conversation.
+        key: its key in the page.
+        conversation: what is shown of it; None when nothing is.
+        opened: how many cards of failures are open from the start.
+        asks: whether to show on passes, too, what was asserted.
+    """
+    anchors = result_anchors(entry, key)
+    results = entry.results
+    order = sorted(range(len(results)), key=lambda index: (*_rank(results[index]), index))
+    known = conversation.anchors if conversation is not None else Anchors()
+    there = frozenset(item.anchor for item in conversation.items) if conversation is not None else frozenset()
+    by_id: dict[str, Cell] = {}
+    for result, anchor in zip(results, anchors, strict=True):
+        by_id.setdefault(result["id"], Cell(f"{short(result['id'], 80)} ({result['status']})", f"#{anchor}"))
+    links = _links(known, there, by_id, conversation)
+    found = []
+    for place, index in enumerate(order):
+        result = results[index]
+        assertion = entry.assertions[index] if index < len(entry.assertions) else None
+        is_open = place < opened and result["status"] == "FAIL"
+        found.append(
+            _card(
+                result,
+                anchors[index],
+                entry.files[index] if index < len(entry.files) else entry.document,
+                assertion,
+                links,
+                conversation,
+                is_open=is_open,
+                asks=asks or result["status"] != "PASS",
+            )
+        )
+    return found
+
+
+def _rank(result: Mapping[str, Any]) -> tuple[int, int, bool]:
+    group = list(GROUPS).index(group_of(result))
+    return group, _RANK.get(result["status"], 3), result.get("code") != "internal_error"
+
+
+def _card(
+    result: Mapping[str, Any],
+    anchor: str,
+    file: str,
+    assertion: Assertion | None,
+    links: Links,
+    conversation: Conversation | None,
+    *,
+    is_open: bool,
+    asks: bool,
+) -> Card:
+    asked = {} if assertion is None else _asked(assertion)
+    code = result.get("code")
+    at = result.get("at") or {}
+    gap = result.get("evidence_gap") or {}
+    grounds = _grounds(result, links)
+    anchors = [cell.href[1:] for each in grounds for cell in each.cells if cell.href]
+    drawing = conversation.timeline if conversation is not None else None
+    return Card(
+        anchor=anchor,
+        status=result["status"],
+        group=group_of(result),
+        id=short(result["id"]),
+        kind=short(result["kind"], 60),
+        deterministic=result.get("deterministic") is True,
+        place=short(f"{file}:{at['line']}" if "line" in at else file),
+        dimension=_optional(result.get("dimension"), 60),
+        severity=short(result.get("severity", "error"), 20),
+        tags=[short(tag, 60) for tag in result.get("tags", ())[:_SHOWN_GROUNDS]],
+        owner=_optional(result.get("owner"), 80),
+        description=_optional(result.get("description"), 600),
+        reason=_optional(result.get("reason"), 2400),
+        public_reason=_optional(result.get("public_reason"), 300),
+        code=_optional(code, 60),
+        meaning=_MEANINGS.get(code) if isinstance(code, str) else None,
+        gap={
+            name: short(gap[name], 400)
+            for name in ("channel", "state", "source_format", "how")
+            if name in gap
+        },
+        facts=facts(result, links, asked),
+        asked=shown(json_text(asked), 1200) if asked and asks else None,
+        waits_for=_waits_for(assertion),
+        grounds=grounds,
+        marks=drawing.marks(anchors) if drawing is not None else (),
+        marked=", ".join(cell.text for each in grounds for cell in each.cells[:6]),
+        is_open=is_open,
+    )
+
+
+def _asked(assertion: Assertion) -> dict[str, Any]:
+    fields: dict[str, Any] = msgspec.to_builtins(assertion)
+    return {name: value for name, value in fields.items() if name not in _COMMON}
+
+
+def _waits_for(assertion: Assertion | None) -> str | None:
+    if assertion is None or not isinstance(assertion.when, str | list):
+        return None
+    names = [assertion.when] if isinstance(assertion.when, str) else assertion.when
+    return short(", ".join(names))
+
+
+def _optional(text: object, limit: int) -> str | None:
+    return None if text is None else short(text, limit)
+
+
+def _turns(result: Mapping[str, Any]) -> list[int]:
+    """The turns that a result names, in its grounds and in its details."""
+    found = list(result.get("turns", ()))
+    for name in ("hits", "matched_rules", "unbacked"):
+        entries = result.get(name, ())
+        found += [entry.get("turn") for entry in entries if isinstance(entry, Mapping)]
+    found += [result.get("before_turn"), result.get("after_turn")]
+    return sorted({turn for turn in found if isinstance(turn, int) and not isinstance(turn, bool)})
+
+
+def _calls(result: Mapping[str, Any]) -> list[str]:
+    miss = result.get("nearest_miss")
+    nearest = (
+        [miss["tool_call"]] if isinstance(miss, Mapping) and isinstance(miss.get("tool_call"), str) else []
+    )
+    return list(dict.fromkeys([*result.get("tool_calls", ()), *nearest]))
+
+
+def _grounds(result: Mapping[str, Any], links: Links) -> list[Grounds]:
+    calls = _calls(result)
+    groups: list[tuple[str, list[Cell]]] = [
+        ("turns", [links.turn(turn) for turn in _turns(result)[: _SHOWN_GROUNDS + 1]]),
+        ("calls", [links.call(call) for call in calls[: _SHOWN_GROUNDS + 1]]),
+        ("spans", [links.span(span) for span in result.get("span_ids", ())[: _SHOWN_GROUNDS + 1]]),
+    ]
+    totals = (len(_turns(result)), len(calls), len(result.get("span_ids", ())))
+    return [
+        Grounds(label, cells[:_SHOWN_GROUNDS], max(0, total - _SHOWN_GROUNDS))
+        for (label, cells), total in zip(groups, totals, strict=True)
+        if cells
+    ]
+
+
+def _links(
+    known: Anchors, there: frozenset[str], by_id: Mapping[str, Cell], conversation: Conversation | None
+) -> Links:
+    def to(anchor: str | None) -> str | None:
+        return f"#{anchor}" if anchor in there else None
+
+    def turn(index: int) -> Cell:
+        return Cell(f"turn {index}", to(known.turns.get(index)))
+
+    def call(name: str) -> Cell:
+        return Cell(short(name, 60), to(next(iter(known.calls.get(name, ())), None)))
+
+    def span(name: str) -> Cell:
+        return Cell(short(name, 60), to(next(iter(known.spans.get(name, ())), None)))
+
+    def result(name: str) -> Cell:
+        return by_id.get(name) or Cell(short(name, 80))
+
+    return Links(turn, call, span, result, None if conversation is None else f"#{conversation.anchor}")

@@ -1,0 +1,258 @@
+"""The page: what its templates are given, and the one file that comes of them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from averment._version import __version__
+from averment.report.html.budget import Budget
+from averment.report.html.cards import GROUPS, Card, cards, group_of
+from averment.report.html.conversation import Conversation
+from averment.report.html.names import entry_keys
+from averment.report.html.texts import KEPT, short
+from averment.report.html.timeline import LANES
+from averment.text.shown import visible
+from averment.verdicts.judged import Judged
+
+__all__ = ["page"]
+
+_VERDICTS = {
+    0: "the gate says yes",
+    1: "the gate says no",
+    2: "no verdict: evidence is missing, and the policy is to refuse",
+    3: "internal error: a check failed, please report it",
+}
+_WORST_FIRST = (3, 2, 1, 0)
+_OPENED = 3
+_MANY = 20
+"""From so many conversations on, those in which everything passed keep only their cards."""
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """Results by verdict."""
+
+    fail: int = 0
+    inconclusive: int = 0
+    passed: int = 0
+
+    @classmethod
+    def of(cls, counts: Mapping[str, Any]) -> Counts:
+        """The counts as an envelope's summary has them."""
+        return cls(*(int(counts.get(name, 0)) for name in ("fail", "inconclusive", "pass")))
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(
+            self.fail + other.fail, self.inconclusive + other.inconclusive, self.passed + other.passed
+        )
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.fail + self.inconclusive + self.passed
+
+
+class Group(msgspec.Struct, frozen=True):
+    """Cards under one heading."""
+
+    key: str
+    heading: str
+    cards: Sequence[Card]
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True):
+    """One conversation on the page."""
+
+    anchor: str
+    key: str
+    conversation_name: str
+    document: str
+    case: str | None
+    repeat: str | None
+    exit_code: int
+    gate: str
+    policy: str
+    counts: Counts
+    lesser: Counts
+    inapplicable: int
+    nothing_decided: bool
+    groups: Sequence[Group]
+    conversation: Conversation | None
+    missing: str | None
+    digests: Sequence[tuple[str, str]]
+    is_open: bool
+
+
+def page(entries: Sequence[Judged]) -> str:
+    """The whole page."""
+    ordered = _worst_first(entries)
+    keys = entry_keys(ordered)
+    budget = Budget(ordered, keys, _markup_size)
+    sections = [
+        _section(entry, key, index, len(ordered), budget)
+        for index, (entry, key) in enumerate(zip(ordered, keys, strict=True))
+    ]
+    css, script = _asset("style.css"), _asset("script.js")
+    every = [card for section in sections for group in section.groups for card in group.cards]
+    kinds = _names(card.kind for card in every)
+    dimensions = _names(card.dimension or "" for card in every)
+    tags = _names(tag for card in every for tag in card.tags)
+    counts = sum((section.counts for section in sections), Counts())
+    return _template("page.html.j2").render(
+        title=_title(ordered),
+        policy=f"default-src 'none'; style-src '{_hash(css)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'",
+        css=Markup(css),  # noqa: S704 - a file of ours
+        script=Markup(script),  # noqa: S704 - a file of ours
+        sections=sections,
+        counts=counts,
+        lesser=sum((section.lesser for section in sections), Counts()),
+        inapplicable=sum(section.inapplicable for section in sections),
+        judge=_judge(ordered),
+        nothing_decided=bool(sections) and all(section.nothing_decided for section in sections),
+        exit_code=next((code for code in _WORST_FIRST if any(s.exit_code == code for s in sections)), 0),
+        verdicts=_VERDICTS,
+        kinds=kinds,
+        dimensions=dimensions,
+        tags=tags,
+        lookup={
+            name: {value: number for number, value in enumerate(values)}
+            for name, values in (("kinds", kinds), ("dimensions", dimensions), ("tags", tags))
+        },
+        total=len(every),
+        dropped=budget.dropped,
+        lanes=list(LANES.values()),
+        version=__version__,
+    )
+
+
+def _section(entry: Judged, key: str, index: int, total: int, budget: Budget) -> Section:
+    envelope = entry.envelope
+    conversation = budget.conversation(index)
+    shown_cards = cards(entry, key, conversation, opened=_OPENED if index == 0 else 0, asks=total <= _MANY)
+    summary = envelope["summary"]
+    exit_code = int(envelope["exit_code"])
+    name = short(entry.conversation, 160)
+    statuses = [result["status"] for result in entry.results]
+    return Section(
+        anchor=f"conversation-{key}" if key else "results",
+        key=key,
+        conversation_name=name,
+        document=short(entry.document, 160),
+        case=None if entry.case is None else short(_case(entry), 160),
+        repeat=None
+        if entry.case is None or entry.case.repeats < 2
+        else f"{entry.case.repeat} of {entry.case.repeats}",
+        exit_code=exit_code,
+        gate=_VERDICTS.get(exit_code, "unknown"),
+        policy=short(envelope["inconclusive_policy"], 20),
+        counts=Counts.of(summary["deterministic"]),
+        lesser=Counts.of(summary["warnings"]),
+        inapplicable=int(summary["not_applicable"]),
+        nothing_decided=bool(statuses) and all(status == "INCONCLUSIVE" for status in statuses),
+        groups=[
+            Group(name, heading, found)
+            for name, heading in GROUPS.items()
+            if (found := [card for card in shown_cards if card.group == name])
+        ],
+        conversation=conversation,
+        missing=budget.missing(index),
+        digests=[
+            ("document", short(envelope["document"].get("sha256", ""), 80)),
+            ("evidence", short(envelope.get("evidence_sha256", ""), 80)),
+        ],
+        is_open=index == 0 or exit_code != 0,
+    )
+
+
+def _worst_first(entries: Sequence[Judged]) -> list[Judged]:
+    """Conversations with failures, then those with something undecided, then the others; each in the order given."""
+
+    def rank(entry: Judged) -> int:
+        groups = {group_of(result) for result in entry.results}
+        codes = {result.get("code") for result in entry.results}
+        if "internal_error" in codes:
+            return 0
+        return 1 if "failed" in groups else 2 if "undecided" in groups else 3
+
+    return sorted(entries, key=rank)
+
+
+def _case(entry: Judged) -> str:
+    case = entry.case
+    assert case is not None  # noqa: S101 - asked before
+    return case.suite if case.name is None else f"{case.suite} / {case.name}"
+
+
+def _judge(entries: Sequence[Judged]) -> Counts:
+    found = Counts()
+    for entry in entries:
+        judge = entry.envelope["summary"].get("judge")
+        if isinstance(judge, Mapping):
+            found += Counts.of({name: value for name, value in judge.items() if isinstance(value, int)})
+    return found
+
+
+def _title(entries: Sequence[Judged]) -> str:
+    if not entries:
+        return "no conversation"
+    documents = list(dict.fromkeys(entry.document for entry in entries))
+    over = entries[0].conversation if len(entries) == 1 else f"{len(entries):,} conversations"
+    return f"{short(' + '.join(documents[:3]), 120)} over {short(over, 120)}"
+
+
+def _names(names: Iterable[str]) -> list[str]:
+    return sorted(dict.fromkeys(names))
+
+
+@cache
+def _environment() -> Environment:
+    def load(name: str) -> tuple[str, str, None]:
+        return _asset(name), name, None
+
+    environment = Environment(
+        loader=FunctionLoader(load),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_final,
+    )
+    environment.filters["signed"] = _signed
+    return environment
+
+
+def _final(value: Any) -> Any:
+    """Whatever a template writes, with what can't be seen escaped; what is markup already is ours."""
+    return visible(value, keep=KEPT) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _signed(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _template(name: str) -> Any:
+    return _environment().get_template(name)
+
+
+def _markup_size(conversation: Conversation) -> int:
+    """How many bytes a conversation takes in the page."""
+    markup: str = _template("conversation.html.j2").module.shown(conversation)  # type: ignore[attr-defined]
+    return len(markup.encode("utf-8", "backslashreplace"))
+
+
+@cache
+def _asset(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

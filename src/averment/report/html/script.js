@@ -1,0 +1,213 @@
+"use strict";
+(() => {
+  const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
+  const one = (selector, within = document) => within.querySelector(selector);
+  const cards = all(".card");
+  const form = one(".filters");
+  const tools = one(".tools");
+  const help = one("#help");
+  const root = document.documentElement;
+
+  /* What a card is about, in its place in the conversation. */
+  const NEAR = 1;
+  const MOST = 12;
+  const excerpt = (card) => {
+    const box = one(".excerpt", card);
+    if (!box || box.firstChild) return;
+    const wanted = new Set(
+      all(".grounds a[href^='#']", card).map((link) => link.getAttribute("href").slice(1))
+    );
+    const marked = [];
+    for (const id of wanted) {
+      const found = document.getElementById(id);
+      if (found && found.classList.contains("i")) marked.push(found);
+    }
+    if (!marked.length) return;
+    const shown = new Set();
+    for (const item of marked.slice(0, MOST)) {
+      shown.add(item);
+      for (const step of ["previousElementSibling", "nextElementSibling"]) {
+        let next = item;
+        let left = NEAR;
+        while (left && (next = next[step])) {
+          if (next.classList.contains("span") || !next.classList.contains("i")) continue;
+          shown.add(next);
+          left -= 1;
+        }
+      }
+    }
+    const list = document.createElement("ol");
+    list.className = "talk";
+    const inOrder = Array.from(shown).sort((a, b) =>
+      a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1
+    );
+    let last = null;
+    for (const item of inOrder) {
+      if (last && last.nextElementSibling !== item) list.append(gap("⋯"));
+      const copy = item.cloneNode(true);
+      copy.removeAttribute("id");
+      if (wanted.has(item.id)) copy.classList.add("marked");
+      list.append(copy);
+      last = item;
+    }
+    if (marked.length > MOST) list.append(gap(`and ${marked.length - MOST} more`));
+    box.append(list);
+    const scroll = one(".scroll", card);
+    const mark = one(".m rect", card);
+    if (scroll && mark) {
+      const at = mark.getBoundingClientRect().left - scroll.getBoundingClientRect().left;
+      scroll.scrollLeft += at - scroll.clientWidth / 2;
+    }
+  };
+  const gap = (text) => {
+    const item = document.createElement("li");
+    item.className = "gap";
+    item.textContent = text;
+    return item;
+  };
+  for (const card of cards) {
+    card.addEventListener("toggle", () => card.open && excerpt(card));
+    if (card.open) excerpt(card);
+  }
+
+  /* Filters, kept in the page's address. */
+  const texts = new Map();
+  const text = (card) => {
+    if (!texts.has(card)) {
+      const parts = [one("summary", card), ...all(".body > :not(.grounds), .grounds > p", card)];
+      texts.set(card, parts.map((part) => part.textContent).join("\n").toLowerCase());
+    }
+    return texts.get(card);
+  };
+  const pickers = form ? { kind: "k", dimension: "d", tag: "t" } : {};
+  const wishes = () => ({
+    q: form.elements.q.value.trim().toLowerCase(),
+    verdicts: all("input[name='verdict']:checked", form).map((box) => box.value),
+    picks: Object.entries(pickers)
+      .map(([name, key]) => [key, form.elements[name].value])
+      .filter(([, value]) => value !== ""),
+  });
+  const fits = (card, { q, verdicts, picks }) =>
+    (!verdicts.length || verdicts.includes(card.dataset.v)) &&
+    picks.every(([key, value]) => (card.dataset[key] || "").split(" ").includes(value)) &&
+    (!q || text(card).includes(q));
+  const filter = () => {
+    const wish = wishes();
+    let count = 0;
+    for (const card of cards) {
+      const fit = fits(card, wish);
+      card.hidden = !fit;
+      count += fit;
+    }
+    for (const group of all(".group")) group.hidden = !one(".card:not([hidden])", group);
+    const total = cards.length;
+    one("output", form).textContent =
+      count === total
+        ? `${total} result${total === 1 ? "" : "s"}`
+        : `${count} of ${total} results shown, ${total - count} hidden`;
+  };
+  const remember = () => {
+    const query = new URLSearchParams();
+    if (form.elements.q.value.trim()) query.set("q", form.elements.q.value.trim());
+    for (const box of all("input[name='verdict']:checked", form)) query.append("verdict", box.value);
+    for (const name of Object.keys(pickers)) {
+      const picked = form.elements[name].selectedOptions[0];
+      if (picked && picked.value !== "") query.set(name, picked.dataset.name);
+    }
+    const search = query.toString();
+    try {
+      history.replaceState(null, "", (search ? `?${search}` : location.pathname) + location.hash);
+    } catch {
+      /* Some places have no address to change; the filters work all the same. */
+    }
+  };
+  const recall = () => {
+    const query = new URLSearchParams(location.search);
+    form.elements.q.value = query.get("q") || "";
+    const verdicts = query.getAll("verdict");
+    for (const box of all("input[name='verdict']", form)) box.checked = verdicts.includes(box.value);
+    for (const name of Object.keys(pickers)) {
+      const wanted = query.get(name);
+      const found = wanted === null ? null : Array.from(form.elements[name].options).find((option) => option.dataset.name === wanted);
+      form.elements[name].value = found ? found.value : "";
+    }
+  };
+  const changed = () => {
+    filter();
+    remember();
+  };
+
+  /* Links to results and turns lead into what is folded or filtered. */
+  const reveal = (focus) => {
+    let id;
+    try {
+      id = decodeURIComponent(location.hash.slice(1));
+    } catch {
+      return;
+    }
+    const target = id && document.getElementById(id);
+    if (!target) return;
+    for (let up = target; up; up = up.parentElement) {
+      if (up.hidden) up.hidden = false;
+      if (up.tagName === "DETAILS") up.open = true;
+    }
+    if (target.classList.contains("card")) excerpt(target);
+    target.scrollIntoView({ block: target.classList.contains("card") ? "start" : "center" });
+    const aim = target.tagName === "DETAILS" ? one("summary", target) : target;
+    if (aim !== one("summary", target) && !aim.hasAttribute("tabindex")) aim.tabIndex = -1;
+    if (focus) aim.focus({ preventScroll: true });
+  };
+  addEventListener("hashchange", () => reveal(true));
+
+  if (form) {
+    form.hidden = false;
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("input", changed);
+    form.addEventListener("reset", () => setTimeout(changed));
+    recall();
+    filter();
+  }
+  reveal(true);
+
+  /* Keys. */
+  const move = (step) => {
+    const seen = cards.filter((card) => !card.hidden);
+    const here = seen.indexOf(document.activeElement && document.activeElement.closest(".card"));
+    const next = seen[here < 0 ? (step > 0 ? 0 : seen.length - 1) : here + step];
+    if (!next) return;
+    const summary = one("summary", next);
+    summary.focus({ preventScroll: true });
+    next.scrollIntoView({ block: "nearest" });
+  };
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || (help && help.open)) return;
+    const typing = event.target.closest("input[type='search'], select, textarea");
+    if (event.key === "Escape" && form) {
+      form.reset();
+      if (typing) event.target.blur();
+    } else if (typing) return;
+    else if (event.key === "/" && form) {
+      event.preventDefault();
+      form.elements.q.focus();
+      form.elements.q.select();
+    } else if (event.key === "j") move(1);
+    else if (event.key === "k") move(-1);
+    else if (event.key === "?" && help) help.showModal();
+  });
+
+  /* Light and dark. */
+  if (tools) {
+    tools.hidden = false;
+    const theme = one("#theme");
+    const dark = () =>
+      root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    const name = () => (theme.textContent = dark() ? "Light" : "Dark");
+    theme.addEventListener("click", () => {
+      root.dataset.theme = dark() ? "light" : "dark";
+      name();
+    });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", name);
+    name();
+    one("#keys").addEventListener("click", () => help.showModal());
+  }
+})();

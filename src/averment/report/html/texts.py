@@ -1,0 +1,86 @@
+"""Text on the page: redacted first, then cut, then with all that can't be seen escaped; never marked up by hand."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import msgspec
+
+from averment.text.jsontext import pretty_known
+from averment.text.pii import redact
+from averment.text.shown import visible
+
+__all__ = ["KEPT", "Shown", "json_text", "short", "shown"]
+
+KEPT = "\n\t"
+"""What stays as it is though it can't be seen: it lays text out, and hides nothing."""
+
+_ONE_LINE = 88
+_IDENTIFYING = 10**8
+"""Numbers below have too few digits to be anybody's."""
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """A text as the page shows it.
+
+    Attributes:
+        text: what is shown.
+        cut: how many characters of it are not.
+    """
+
+    text: str
+    cut: int = 0
+
+
+def shown(text: str, limit: int) -> Shown:
+    """Text of evidence: without personal data, then at most `limit` characters of it."""
+    clean = redact(text)
+    kept = clean[:limit]
+    if kept.isprintable():
+        return Shown(kept, len(clean) - len(kept))
+    parts: list[str] = []
+    room = limit
+    for count, char in enumerate(kept):
+        part = visible(char, keep=KEPT)
+        room -= len(part)
+        if room < 0:
+            return Shown("".join(parts), len(clean) - count)
+        parts.append(part)
+    return Shown("".join(parts), len(clean) - len(kept))
+
+
+def short(text: object, limit: int = 200) -> str:
+    """A name or a sentence, cut where it is beyond what anybody reads."""
+    plain = visible(text if isinstance(text, str) else json_text(text), keep=KEPT)
+    return plain if len(plain) <= limit else plain[: limit - 1] + "…"
+
+
+def json_text(value: Any) -> str:
+    """A JSON value for people: without personal data, in one line where it is short, else indented."""
+    text = redact(pretty_known(_clean(value)).decode("utf-8", "backslashreplace").rstrip("\n"))
+    if "\n" in text and len(text) <= 4 * _ONE_LINE:
+        line = " ".join(part.strip() for part in text.split("\n"))
+        if len(line) <= _ONE_LINE:
+            return line
+    return text
+
+
+def _clean(value: Any) -> Any:
+    """The value with each text in it redacted on its own: escaped in JSON, some would be known no more."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        return {redact(str(name)): _clean(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(item) for item in value]
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int) and abs(value) >= _IDENTIFYING and value.bit_length() <= 256:
+        written = str(value)
+        return value if redact(written) == written else redact(written)
+    if isinstance(value, int) and value.bit_length() > 4096:
+        return f"an integer of {value.bit_length()} bits"  # Python refuses to write those (CVE-2020-10735)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
