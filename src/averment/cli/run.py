@@ -8,8 +8,11 @@ through --evidence, which joins them by ids that both have. `-` is standard inpu
 one envelope each, in order, and the worst exit code. With -d every other argument is a CONVERSATION; with
 --pack DOC may be left out.
 
+Without arguments it runs the suite of the working folder: averment.yaml, or [tool.averment] in pyproject.toml.
+
 Examples:
   averment run
+  averment run --suite nightly.yaml --only 'refund-*' --jobs 4
   averment run refunds.yaml call.json --html report.html
   averment run refunds.yaml --transcript call.json --trace trace.jsonl --state orders.sqlite
   averment run refunds.yaml calls.jsonl --all --format json
@@ -36,6 +39,8 @@ _PARTS = {
 
 def configure(parser: Parser) -> None:
     """Declares the arguments."""
+    from averment.cli.suites import add_suite_options
+
     parser.add_argument("document", metavar="DOC", nargs="?", help="the assertion document, YAML or JSON")
     parser.add_argument("conversations", metavar="CONVERSATION", nargs="*", help="what was recorded")
     parser.add_argument(
@@ -83,9 +88,7 @@ def configure(parser: Parser) -> None:
         choices=["report", "fail", "refuse"],
         help="what INCONCLUSIVE does to the exit code; the document's own, or report",
     )
-    parser.add_argument(
-        "--suite", metavar="FILE", help="run this suite; without arguments averment.yaml or pyproject.toml"
-    )
+    add_suite_options(parser)
     parser.add_argument(
         "--format", choices=["text", "json"], default="text", help="how to print; text by default"
     )
@@ -122,6 +125,10 @@ def execute(args: argparse.Namespace) -> int:
         from averment.cli.suites import run_suite
 
         return run_suite(args)
+    if args.only or args.jobs or args.keep:
+        from averment.cli.suites import refuse_suite_options
+
+        refuse_suite_options(args)
     given = {name: file for name in _PARTS if (file := getattr(args, name)) is not None}
     documents, conversations = _sorted_out(args, bool(given))
     refuse_twice(*documents, *conversations, *given.values(), *args.evidence)

@@ -19,7 +19,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The schema of `document`, `envelope`, `evidence`, `mapping`, and with `pack-` of the files of packs and benchmarks.
+    """The schema of `document`, `suite`, `envelope`, `evidence`, `mapping`, and with `pack-` of the files of packs and benchmarks.
 
     A pack's files are `PACK_SCHEMAS`, a benchmark's are `BUILD_SCHEMAS`; beside them `pack-report` and `pack-grade`.
     """
@@ -39,6 +39,10 @@ def schema(name: str) -> dict[str, Any]:
         from averment.oracle.build.schemas import build_schema
 
         return build_schema(name)
+    if name == "suite":
+        from averment.suites.fields import suite_schema
+
+        return suite_schema()
     return {"document": _document, "envelope": _envelope, "evidence": _evidence, "mapping": mapping_schema}[
         name
     ]()

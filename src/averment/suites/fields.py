@@ -73,7 +73,7 @@ class EntryFields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         ),
     ] = UNSET
     timeout: Annotated[
-        int | float | UnsetType,
+        float | UnsetType,
         Meta(
             description=f"Seconds that one command may take; {DEFAULT_TIMEOUT} by default.",
             extra_json_schema={"exclusiveMinimum": 0, "maximum": MAX_TIMEOUT},

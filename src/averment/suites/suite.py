@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 
 from averment.documents import InconclusivePolicy
@@ -87,7 +87,7 @@ class Suite:
 
     def judge(
         self, *, jobs: int = 1, inconclusive_policy: InconclusivePolicy | None = None
-    ) -> Iterator[Outcome]:
+    ) -> Generator[Outcome, None, None]:
         """Judges everything, in the order of entries, cases and repetitions, whatever ends first.
 
         When the iterator is closed, or an exception passes through it, all commands that are running are ended.
