@@ -16,7 +16,7 @@ from averment.report.html.texts import Shown, json_text, short, shown
 from averment.report.html.timeline import Mark
 from averment.verdicts.judged import Judged
 
-__all__ = ["GROUPS", "Card", "Grounds", "cards", "group_of", "grounds_of", "result_anchors"]
+__all__ = ["GROUPS", "Card", "Grounds", "cards", "grounds_of", "group_of", "result_anchors"]
 
 GROUPS: Mapping[str, str] = {
     "failed": "Failed",
@@ -28,7 +28,12 @@ GROUPS: Mapping[str, str] = {
 """The groups of a conversation's results, in the order in which they are shown."""
 
 _SHOWN_GROUNDS = 24
-_COMMON = frozenset("id kind when applies_if dimension severity tags owner description examples".split())
+_COMMON = frozenset(
+    {
+        *("id", "kind", "when", "applies_if", "dimension"),
+        *("severity", "tags", "owner", "description", "examples"),
+    }
+)
 _MEANINGS = {code.value: code.meaning for code in Code}
 _RANK = {"FAIL": 0, "INCONCLUSIVE": 1, "PASS": 2}
 
@@ -127,7 +132,7 @@ def cards(
                 entry.files[index] if index < len(entry.files) else entry.document,
                 assertion,
                 links,
-                conversation,
+                conversation=conversation,
                 is_open=is_open,
                 asks=asks or result["status"] != "PASS",
             )
@@ -146,8 +151,8 @@ def _card(
     file: str,
     assertion: Assertion | None,
     links: Links,
-    conversation: Conversation | None,
     *,
+    conversation: Conversation | None,
     is_open: bool,
     asks: bool,
 ) -> Card:

@@ -281,7 +281,7 @@ def _around(moments: Sequence[Moment], wanted: set[str], neighbours: int) -> set
 
 def _origin(model: EvidenceModel, things: Sequence[Turn | ToolCall | Span]) -> int:
     """The time that times are told from: the clock's own zero where that is the start of the conversation."""
-    main = [*(model.turns or ()), *(model.calls or ())] or things
+    main: Sequence[Turn | ToolCall | Span] = [*(model.turns or ()), *(model.calls or ())] or things
     if all(thing.clock == "call_relative" for thing in main):
         return 0
     return min(thing.start_ns for thing in main if thing.start_ns is not None)

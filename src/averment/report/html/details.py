@@ -17,8 +17,10 @@ from averment.report.html.texts import Shown, json_text, short, shown
 __all__ = ["COMMON", "Cell", "Fact", "Links", "facts"]
 
 COMMON = frozenset(
-    "id kind deterministic dimension severity tags owner description at turns tool_calls span_ids status code "
-    "evidence_gap reason public_reason".split()
+    {
+        *("id", "kind", "deterministic", "dimension", "severity", "tags", "owner", "description", "at"),
+        *("turns", "tool_calls", "span_ids", "status", "code", "evidence_gap", "reason", "public_reason"),
+    }
 )
 """Keys that every card shows in its own places."""
 

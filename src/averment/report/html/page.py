@@ -106,7 +106,7 @@ def page(entries: Sequence[Judged]) -> str:
     dimensions = _names(card.dimension or "" for card in every)
     tags = _names(tag for card in every for tag in card.tags)
     counts = sum((section.counts for section in sections), Counts())
-    return _template("page.html.j2").render(
+    rendered: str = _template("page.html.j2").render(
         title=_title(ordered),
         policy=f"default-src 'none'; style-src '{_hash(css)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'",
@@ -132,6 +132,7 @@ def page(entries: Sequence[Judged]) -> str:
         lanes=list(LANES.values()),
         version=__version__,
     )
+    return rendered
 
 
 def _section(entry: Judged, key: str, index: int, total: int, budget: Budget) -> Section:
@@ -245,7 +246,7 @@ def _template(name: str) -> Any:
 
 def _markup_size(conversation: Conversation) -> int:
     """How many bytes a conversation takes in the page."""
-    markup: str = _template("conversation.html.j2").module.shown(conversation)  # type: ignore[attr-defined]
+    markup: str = _template("conversation.html.j2").module.shown(conversation)
     return len(markup.encode("utf-8", "backslashreplace"))
 
 
