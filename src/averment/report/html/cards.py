@@ -12,8 +12,7 @@ from averment.assertions.codes import Code
 from averment.report.html.conversation import Anchors, Conversation
 from averment.report.html.details import Cell, Fact, Links, facts
 from averment.report.html.names import Names, slug
-from averment.report.html.texts import Shown, json_text, short, shown
-from averment.report.html.timeline import Mark
+from averment.report.html.texts import Shown, short, shown, yaml_text
 from averment.verdicts.judged import Judged
 
 __all__ = ["GROUPS", "Card", "Grounds", "cards", "grounds_of", "group_of", "result_anchors"]
@@ -28,6 +27,7 @@ GROUPS: Mapping[str, str] = {
 """The groups of a conversation's results, in the order in which they are shown."""
 
 _SHOWN_GROUNDS = 24
+_SHOWN_PREMISES = 4
 _COMMON = frozenset(
     {
         *("id", "kind", "when", "applies_if", "dimension"),
@@ -68,10 +68,8 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     gap: Mapping[str, str]
     facts: Sequence[Fact]
     asked: Shown | None
-    waits_for: str | None
+    waits_for: Sequence[Cell]
     grounds: Sequence[Grounds]
-    marks: Sequence[Mark]
-    marked: str
     is_open: bool
 
 
@@ -116,10 +114,12 @@ def cards(
     order = sorted(range(len(results)), key=lambda index: (*_rank(results[index]), index))
     known = conversation.anchors if conversation is not None else Anchors()
     there = frozenset(item.anchor for item in conversation.items) if conversation is not None else frozenset()
-    by_id: dict[str, Cell] = {}
+    by_id: dict[str, Mapping[str, Any]] = {}
+    cells: dict[str, Cell] = {}
     for result, anchor in zip(results, anchors, strict=True):
-        by_id.setdefault(result["id"], Cell(f"{short(result['id'], 80)} ({result['status']})", f"#{anchor}"))
-    links = _links(known, there, by_id, conversation)
+        by_id.setdefault(result["id"], result)
+        cells.setdefault(result["id"], Cell(f"{short(result['id'], 80)} ({result['status']})", f"#{anchor}"))
+    links = _links(known, there, cells, conversation)
     found = []
     for place, index in enumerate(order):
         result = results[index]
@@ -132,7 +132,7 @@ def cards(
                 entry.files[index] if index < len(entry.files) else entry.document,
                 assertion,
                 links,
-                conversation=conversation,
+                by_id=by_id,
                 is_open=is_open,
                 asks=asks or result["status"] != "PASS",
             )
@@ -152,7 +152,7 @@ def _card(
     assertion: Assertion | None,
     links: Links,
     *,
-    conversation: Conversation | None,
+    by_id: Mapping[str, Mapping[str, Any]],
     is_open: bool,
     asks: bool,
 ) -> Card:
@@ -161,8 +161,9 @@ def _card(
     at = result.get("at") or {}
     gap = result.get("evidence_gap") or {}
     grounds = _grounds(result, links)
-    anchors = [cell.href[1:] for each in grounds for cell in each.cells if cell.href]
-    drawing = conversation.timeline if conversation is not None else None
+    for name in _premises(result, assertion)[:_SHOWN_PREMISES]:
+        if name in by_id:
+            grounds += _grounds(by_id[name], links, f" of {short(name, 60)}")
     return Card(
         anchor=anchor,
         status=result["status"],
@@ -186,11 +187,9 @@ def _card(
             if name in gap
         },
         facts=facts(result, links, asked),
-        asked=shown(json_text(asked), 1200) if asked and asks else None,
-        waits_for=_waits_for(assertion),
+        asked=shown(yaml_text(asked), 1200) if asked and asks else None,
+        waits_for=_waits_for(assertion, links),
         grounds=grounds,
-        marks=drawing.marks(anchors) if drawing is not None else (),
-        marked=", ".join(cell.text for each in grounds for cell in each.cells[:6]),
         is_open=is_open,
     )
 
@@ -200,11 +199,19 @@ def _asked(assertion: Assertion) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name not in _COMMON}
 
 
-def _waits_for(assertion: Assertion | None) -> str | None:
+def _premises(result: Mapping[str, Any], assertion: Assertion | None) -> list[str]:
+    """The assertions that this one waits for or refers to; a stored envelope says only the latter."""
+    if assertion is not None:
+        return list(dict.fromkeys(assertion.premises()))
+    refs = result.get("refs")
+    return [ref for ref in refs if isinstance(ref, str)] if isinstance(refs, list) else []
+
+
+def _waits_for(assertion: Assertion | None, links: Links) -> list[Cell]:
     if assertion is None or not isinstance(assertion.when, str | list):
-        return None
+        return []
     names = [assertion.when] if isinstance(assertion.when, str) else assertion.when
-    return short(", ".join(names))
+    return [links.result(name) for name in names[:_SHOWN_GROUNDS]]
 
 
 def _optional(text: object, limit: int) -> str | None:
@@ -229,7 +236,7 @@ def _calls(result: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys([*result.get("tool_calls", ()), *nearest]))
 
 
-def _grounds(result: Mapping[str, Any], links: Links) -> list[Grounds]:
+def _grounds(result: Mapping[str, Any], links: Links, whose: str = "") -> list[Grounds]:
     calls = _calls(result)
     groups: list[tuple[str, list[Cell]]] = [
         ("turns", [links.turn(turn) for turn in _turns(result)[: _SHOWN_GROUNDS + 1]]),
@@ -238,14 +245,14 @@ def _grounds(result: Mapping[str, Any], links: Links) -> list[Grounds]:
     ]
     totals = (len(_turns(result)), len(calls), len(result.get("span_ids", ())))
     return [
-        Grounds(label, cells[:_SHOWN_GROUNDS], max(0, total - _SHOWN_GROUNDS))
+        Grounds(f"{label}{whose}", cells[:_SHOWN_GROUNDS], max(0, total - _SHOWN_GROUNDS))
         for (label, cells), total in zip(groups, totals, strict=True)
         if cells
     ]
 
 
 def _links(
-    known: Anchors, there: frozenset[str], by_id: Mapping[str, Cell], conversation: Conversation | None
+    known: Anchors, there: frozenset[str], cells: Mapping[str, Cell], conversation: Conversation | None
 ) -> Links:
     def to(anchor: str | None) -> str | None:
         return f"#{anchor}" if anchor in there else None
@@ -260,6 +267,6 @@ def _links(
         return Cell(short(name, 60), to(next(iter(known.spans.get(name, ())), None)))
 
     def result(name: str) -> Cell:
-        return by_id.get(name) or Cell(short(name, 80))
+        return cells.get(name) or Cell(short(name, 80))
 
     return Links(turn, call, span, result, None if conversation is None else f"#{conversation.anchor}")

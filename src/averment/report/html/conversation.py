@@ -46,6 +46,7 @@ class Item(msgspec.Struct, frozen=True):
         notes: what else there is to know, a few words each.
         status: how far a call came, or what a span says of its outcome.
         left_out: how many things before it are not shown.
+        mark: its place on the timeline.
     """
 
     anchor: str
@@ -61,6 +62,7 @@ class Item(msgspec.Struct, frozen=True):
     notes: Sequence[str] = ()
     status: str | None = None
     left_out: int = 0
+    mark: str | None = None
 
 
 class Anchors(msgspec.Struct, frozen=True):
@@ -80,7 +82,6 @@ class Conversation(msgspec.Struct, frozen=True):
         anchors: where results find it.
         counts: how many turns, calls and spans there are, in words.
         timeline: the drawing; None where there is nothing to draw.
-        ordered: how things are ordered, in a sentence.
         is_transcript: whether it is the envelope's redacted transcript, and there is no evidence.
         left_out: how many things at the end are not shown.
     """
@@ -90,7 +91,6 @@ class Conversation(msgspec.Struct, frozen=True):
     anchors: Anchors
     counts: str
     timeline: Timeline | None = None
-    ordered: str | None = None
     is_transcript: bool = False
     left_out: int = 0
 
@@ -109,7 +109,9 @@ def conversation(model: EvidenceModel, key: str, level: Level, wanted: Iterable[
         if kept is not None and index not in kept:
             skipped += 1
             continue
-        items.append(_item(moment, named.label(moment.thing), level, origin, skipped))
+        item = _item(moment, named.label(moment.thing), level, origin)
+        place = None if drawing is None else drawing.places.get(moment.anchor)
+        items.append(msgspec.structs.replace(item, left_out=skipped, mark=place))
         skipped = 0
     return Conversation(
         anchor=f"conversation{_dash(key)}",
@@ -117,7 +119,6 @@ def conversation(model: EvidenceModel, key: str, level: Level, wanted: Iterable[
         anchors=named.anchors,
         counts=_counts(model),
         timeline=drawing,
-        ordered=None if drawing is None else _ordered(drawing),
         left_out=skipped,
     )
 
@@ -191,7 +192,7 @@ class _Named:
         return "call" if isinstance(thing, ToolCall) else "span"
 
 
-def _item(moment: Moment, label: str, level: Level, origin: int | None, left_out: int) -> Item:
+def _item(moment: Moment, label: str, level: Level, origin: int | None) -> Item:
     thing = moment.thing
     time = None if origin is None or thing.start_ns is None else clock_time(thing.start_ns - origin)
     fields: dict[str, Any]
@@ -208,7 +209,6 @@ def _item(moment: Moment, label: str, level: Level, origin: int | None, left_out
         lane=moment.lane,
         label=label,
         time=time,
-        left_out=left_out,
         **fields,
     )
 
@@ -285,14 +285,6 @@ def _origin(model: EvidenceModel, things: Sequence[Turn | ToolCall | Span]) -> i
     if all(thing.clock == "call_relative" for thing in main):
         return 0
     return min(thing.start_ns for thing in main if thing.start_ns is not None)
-
-
-def _ordered(drawing: Timeline) -> str:
-    if not drawing.by_clock:
-        return "Placed by order: the evidence has no times on one clock."
-    if drawing.undrawn:
-        return f"Placed by time; {_many(drawing.undrawn, 'span')} without a time on that clock left out."
-    return "Placed by time."
 
 
 def _counts(model: EvidenceModel) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from averment._version import __version__
 from averment.report.html.budget import Budget
@@ -64,6 +64,7 @@ class Group(msgspec.Struct, frozen=True):
     """Cards under one heading."""
 
     key: str
+    anchor: str
     heading: str
     cards: Sequence[Card]
 
@@ -160,7 +161,7 @@ def _section(entry: Judged, key: str, index: int, total: int, budget: Budget) ->
         inapplicable=int(summary["not_applicable"]),
         nothing_decided=bool(statuses) and all(status == "INCONCLUSIVE" for status in statuses),
         groups=[
-            Group(name, heading, found)
+            Group(name, f"{name}-{key}" if key else name, heading, found)
             for name, heading in GROUPS.items()
             if (found := [card for card in shown_cards if card.group == name])
         ],
@@ -202,12 +203,13 @@ def _judge(entries: Sequence[Judged]) -> Counts:
     return found
 
 
-def _title(entries: Sequence[Judged]) -> str:
+def _title(entries: Sequence[Judged]) -> tuple[str, str]:
+    """What was judged by, and what was judged."""
     if not entries:
-        return "no conversation"
+        return "no document", "no conversation"
     documents = list(dict.fromkeys(entry.document for entry in entries))
     over = entries[0].conversation if len(entries) == 1 else f"{len(entries):,} conversations"
-    return f"{short(' + '.join(documents[:3]), 120)} over {short(over, 120)}"
+    return short(" + ".join(documents[:3]), 120), short(over, 120)
 
 
 def _names(names: Iterable[str]) -> list[str]:
@@ -227,7 +229,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_final,
     )
-    environment.filters["signed"] = _signed
+    environment.filters["counted"] = _counted
+    environment.filters["ticked"] = _ticked
     return environment
 
 
@@ -236,8 +239,18 @@ def _final(value: Any) -> Any:
     return visible(value, keep=KEPT) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _signed(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def _counted(count: int, noun: str, several: str | None = None) -> str:
+    return f"{count:,} {noun if count == 1 else several or f'{noun}s'}"
+
+
+def _ticked(text: str) -> Markup:
+    """A sentence in which names stand between backticks, as reasons are written."""
+    pieces = _final(text).split("`")
+    if len(pieces) % 2 == 0:
+        return escape(_final(text))
+    return Markup("").join(
+        Markup("<code>{}</code>").format(piece) if index % 2 else piece for index, piece in enumerate(pieces)
+    )
 
 
 def _template(name: str) -> Any:

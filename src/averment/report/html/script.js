@@ -8,21 +8,59 @@
   const help = one("#help");
   const root = document.documentElement;
 
-  /* What a card is about, in its place in the conversation. */
-  const NEAR = 1;
+  /* What a card rests on: its place on the timeline, and an excerpt of the conversation. */
+  const NEAR = 2;
   const MOST = 12;
-  const excerpt = (card) => {
-    const box = one(".excerpt", card);
-    if (!box || box.firstChild) return;
-    const wanted = new Set(
-      all(".grounds a[href^='#']", card).map((link) => link.getAttribute("href").slice(1))
-    );
+  const MARKED = 200;
+  const SVG = "http://www.w3.org/2000/svg";
+  const LANES = { agent: [14, 14], other: [31, 14], call: [51, 12], span: [68, 10] };
+  const built = new Set();
+  const show = (card) => {
+    if (built.has(card)) return;
+    built.add(card);
+    const box = one(".grounds[data-of]", card);
+    if (!box) return;
     const marked = [];
-    for (const id of wanted) {
-      const found = document.getElementById(id);
-      if (found && found.classList.contains("i")) marked.push(found);
+    for (const link of all("a[href^='#']", box)) {
+      const found = document.getElementById(link.getAttribute("href").slice(1));
+      if (found && found.classList.contains("i") && !marked.includes(found)) marked.push(found);
     }
     if (!marked.length) return;
+    timeline(box, marked.slice(0, MARKED));
+    box.append(excerpt(marked));
+  };
+  const timeline = (box, marked) => {
+    const whole = one(".timeline", document.getElementById(`of-${box.dataset.of}`));
+    if (!whole) return;
+    const copy = whole.cloneNode(true);
+    const drawing = one(".tl", copy);
+    const names = marked.slice(0, 6).map((item) => one("a", item).textContent).join(", ");
+    drawing.setAttribute("aria-label", `Timeline with ${names} marked`);
+    let first = null;
+    for (const item of marked) {
+      if (!item.dataset.x) continue;
+      const [left, width] = item.dataset.x.split(" ").map(Number);
+      const lane = Object.keys(LANES).find((name) => item.classList.contains(name));
+      const [top, height] = LANES[lane];
+      const group = document.createElementNS(SVG, "g");
+      group.setAttribute("class", `m m-${lane}`);
+      const rect = document.createElementNS(SVG, "rect");
+      const place = { x: `${left / 10}%`, width: `${width / 10}%`, y: top, height };
+      for (const [name, value] of Object.entries(place)) rect.setAttribute(name, value);
+      const pointer = document.createElementNS(SVG, "text");
+      pointer.setAttribute("x", `${(left + width / 2) / 10}%`);
+      pointer.setAttribute("y", "10");
+      pointer.textContent = "▼";
+      group.append(rect, pointer);
+      drawing.append(group);
+      if (first === null || left < first) first = left;
+    }
+    if (first === null) return;
+    box.append(copy);
+    const scroll = one(".scroll", copy);
+    scroll.scrollLeft = (first / 1000) * drawing.getBoundingClientRect().width - scroll.clientWidth / 3;
+  };
+  const excerpt = (marked) => {
     const shown = new Set();
     for (const item of marked.slice(0, MOST)) {
       shown.add(item);
@@ -37,27 +75,26 @@
       }
     }
     const list = document.createElement("ol");
-    list.className = "talk";
+    list.className = "talk excerpt";
     const inOrder = Array.from(shown).sort((a, b) =>
       a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1
     );
     let last = null;
     for (const item of inOrder) {
-      if (last && last.nextElementSibling !== item) list.append(gap("⋯"));
+      if (last && between(last, item)) list.append(gap("⋯"));
       const copy = item.cloneNode(true);
       copy.removeAttribute("id");
-      if (wanted.has(item.id)) copy.classList.add("marked");
+      if (marked.includes(item)) copy.classList.add("marked");
       list.append(copy);
       last = item;
     }
     if (marked.length > MOST) list.append(gap(`and ${marked.length - MOST} more`));
-    box.append(list);
-    const scroll = one(".scroll", card);
-    const mark = one(".m rect", card);
-    if (scroll && mark) {
-      const at = mark.getBoundingClientRect().left - scroll.getBoundingClientRect().left;
-      scroll.scrollLeft += at - scroll.clientWidth / 2;
-    }
+    return list;
+  };
+  const between = (first, second) => {
+    let next = first;
+    while ((next = next.nextElementSibling) && next !== second) if (!next.classList.contains("span")) return true;
+    return false;
   };
   const gap = (text) => {
     const item = document.createElement("li");
@@ -66,8 +103,8 @@
     return item;
   };
   for (const card of cards) {
-    card.addEventListener("toggle", () => card.open && excerpt(card));
-    if (card.open) excerpt(card);
+    card.addEventListener("toggle", () => card.open && show(card));
+    if (card.open) show(card);
   }
 
   /* Filters, kept in the page's address. */
@@ -99,7 +136,10 @@
       card.hidden = !fit;
       count += fit;
     }
+    const narrowed = wish.q || wish.verdicts.length || wish.picks.length;
     for (const group of all(".group")) group.hidden = !one(".card:not([hidden])", group);
+    for (const entry of all(".entry")) entry.hidden = !one(".card:not([hidden])", entry);
+    if (narrowed) for (const fold of all(".fold")) fold.open = true;
     const total = cards.length;
     one("output", form).textContent =
       count === total
@@ -151,7 +191,7 @@
       if (up.hidden) up.hidden = false;
       if (up.tagName === "DETAILS") up.open = true;
     }
-    if (target.classList.contains("card")) excerpt(target);
+    if (target.classList.contains("card")) show(target);
     target.scrollIntoView({ block: target.classList.contains("card") ? "start" : "center" });
     const aim = target.tagName === "DETAILS" ? one("summary", target) : target;
     if (aim !== one("summary", target) && !aim.hasAttribute("tabindex")) aim.tabIndex = -1;
@@ -175,6 +215,7 @@
     const here = seen.indexOf(document.activeElement && document.activeElement.closest(".card"));
     const next = seen[here < 0 ? (step > 0 ? 0 : seen.length - 1) : here + step];
     if (!next) return;
+    for (let up = next.parentElement; up; up = up.parentElement) if (up.tagName === "DETAILS") up.open = true;
     const summary = one("summary", next);
     summary.focus({ preventScroll: true });
     next.scrollIntoView({ block: "nearest" });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -11,7 +12,7 @@ from averment.text.jsontext import pretty_known
 from averment.text.pii import redact
 from averment.text.shown import visible
 
-__all__ = ["KEPT", "Shown", "json_text", "short", "shown"]
+__all__ = ["KEPT", "Shown", "json_text", "short", "shown", "yaml_text"]
 
 KEPT = "\n\t"
 """What stays as it is though it can't be seen: it lays text out, and hides nothing."""
@@ -64,6 +65,25 @@ def json_text(value: Any) -> str:
         if len(line) <= _ONE_LINE:
             return line
     return text
+
+
+def yaml_text(fields: Mapping[str, Any]) -> str:
+    """Fields of a document as they are written there: in YAML, without personal data."""
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - each value is written where it stands
+            return True
+
+    text: str = yaml.dump(
+        _clean(dict(fields)),
+        Dumper=Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=100,
+        default_flow_style=None,
+    )
+    return redact(text.rstrip("\n"))
 
 
 def _clean(value: Any) -> Any:

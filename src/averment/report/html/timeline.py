@@ -6,13 +6,13 @@ mille of the width, so that the drawing is as wide as there is room.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from averment.evidence.model import EvidenceModel, Span, ToolCall, Turn
 
-__all__ = ["LANES", "Lane", "Mark", "Moment", "Tick", "Timeline", "timeline"]
+__all__ = ["LANES", "Lane", "Moment", "Tick", "Timeline", "timeline"]
 
 _SECOND = 1_000_000_000
 _STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
@@ -35,9 +35,9 @@ LANES: Mapping[str, Lane] = {
     lane.key: lane
     for lane in (
         Lane("agent", "agent", 14, 14),
-        Lane("other", "user, others", 32, 14),
-        Lane("call", "calls", 54, 10),
-        Lane("span", "spans", 68, 6),
+        Lane("other", "user, others", 31, 14),
+        Lane("call", "calls", 51, 12),
+        Lane("span", "spans", 68, 10),
     )
 }
 
@@ -48,16 +48,6 @@ class Moment(msgspec.Struct, frozen=True):
     anchor: str
     lane: str
     thing: Turn | ToolCall | Span
-
-
-class Mark(msgspec.Struct, frozen=True):
-    """Where something is marked, in percent of the width and pixels of the height."""
-
-    x: str
-    width: str
-    middle: str
-    top: int
-    height: int
 
 
 class Tick(msgspec.Struct, frozen=True):
@@ -72,24 +62,19 @@ class Timeline(msgspec.Struct, frozen=True):
 
     Attributes:
         by_clock: whether things are placed by their times; else by their order.
-        undrawn: how many spans have no time on the clock, and so no place.
+        caption: how they are placed, in a sentence.
         width: how wide it should be at least, in pixels.
         paths: the outline of each lane.
         ticks: labels of the axis.
-        places: by anchor, where it is.
+        places: by anchor, where it is: its left edge and its width, in per mille.
     """
 
     by_clock: bool
-    undrawn: int
+    caption: str
     width: int
     paths: Mapping[str, str]
     ticks: Sequence[Tick]
-    places: Mapping[str, Mark]
-
-    def marks(self, anchors: Iterable[str]) -> list[Mark]:
-        """Where these are, from left to right, those that have no place left out."""
-        found = {self.places[anchor] for anchor in anchors if anchor in self.places}
-        return sorted(found, key=lambda mark: (float(mark.x[:-1]), mark.top))
+    places: Mapping[str, str]
 
 
 def timeline(model: EvidenceModel, moments: Sequence[Moment]) -> Timeline | None:
@@ -108,17 +93,23 @@ def timeline(model: EvidenceModel, moments: Sequence[Moment]) -> Timeline | None
         left = min(start, _WIDE - size)
         lane = LANES[each.lane]
         outlines[each.lane].append(f"M{_n(left)} {lane.top}h{_n(size)}v{lane.height}h-{_n(size)}z")
-        places[each.anchor] = Mark(
-            f"{_n(left / 10)}%", f"{_n(size / 10)}%", f"{_n((left + size / 2) / 10)}%", lane.top, lane.height
-        )
+        places[each.anchor] = f"{_n(left)} {_n(size)}"
     return Timeline(
         by_clock=clock is not None,
-        undrawn=len(moments) - len(drawn),
+        caption=_caption(clock, len(moments) - len(drawn)),
         width=width,
         paths={name: "".join(outline) for name, outline in outlines.items() if outline},
         ticks=_ticks(drawn) if clock is not None else (),
         places=places,
     )
+
+
+def _caption(clock: str | None, undrawn: int) -> str:
+    if clock is None:
+        return "Placed by order: the evidence has no times on one clock."
+    if undrawn:
+        return f"Placed by time; {undrawn:,} without a time on the same clock are not drawn."
+    return "Placed by time."
 
 
 def _clock(model: EvidenceModel) -> str | None:
