@@ -63,7 +63,7 @@ class Verdicts:
         self._lines = lines
         self._is_aside = "-" in _outputs(args)
         self._reports = _wanted(args)
-        self._keeps_evidence = "html" in self._reports or "sarif" in self._reports
+        self._keeps_evidence = not {"html", "markdown", "sarif"}.isdisjoint(self._reports)
         self._judged: list[Judged] = []
 
     def take(
@@ -112,6 +112,10 @@ class Verdicts:
 
     def say(self, text: str) -> None:
         """Prints for people: on standard error where standard output is a report."""
+        if "github" in self._reports:
+            from averment.report.github import inert
+
+            text = inert(text)
         say(text, err=self._is_aside)
 
     def worst(self) -> int:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 
 from averment.text.shown import printable
 
@@ -24,6 +23,9 @@ _PLAIN = re.compile(r"[(\"]?(?:[A-Za-zÀ-ÖØ-öø-ž]+(?:['\u2019-][A-Za-zÀ-Ö
 
 _LINKED = re.compile(r"[0-9a-f]{7}|www", re.IGNORECASE)
 """What may be a commit, or the beginning of an address."""
+
+_ENDS = (",", ";", ":")
+"""Punctuation that ends a span of code, and stands behind it."""
 
 _QUOTED = re.compile(r"`([^`]+)`")
 _TICKS = re.compile("`+")
@@ -91,8 +93,18 @@ def _span(text: str) -> str:
 
 def _words(text: str) -> str:
     """Plain words as they are, and runs of others as one span of code."""
-    runs = groupby(text.split(" "), lambda word: not word or _is_plain(word))
-    return " ".join(" ".join(words) if plain else _others(" ".join(words)) for plain, words in runs)
+    pieces: list[str] = []
+    others: list[str] = []
+    for word in text.split(" "):
+        is_plain = not word or _is_plain(word)
+        if not is_plain:
+            others.append(word)
+        if others and (is_plain or word.endswith(_ENDS)):
+            pieces.append(_others(" ".join(others)))
+            others = []
+        if is_plain:
+            pieces.append(word)
+    return " ".join([*pieces, *([_others(" ".join(others))] if others else [])])
 
 
 def _is_plain(word: str) -> bool:
@@ -100,7 +112,7 @@ def _is_plain(word: str) -> bool:
 
 
 def _others(text: str) -> str:
-    kept = text.rstrip(",;:") or text
+    kept = text.rstrip("".join(_ENDS)) or text
     return _span(kept) + text[len(kept) :]
 
 
