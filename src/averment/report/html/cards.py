@@ -26,7 +26,7 @@ GROUPS: Mapping[str, str] = {
 }
 """The groups of a conversation's results, in the order in which they are shown."""
 
-_SHOWN_GROUNDS = 24
+_SHOWN_GROUNDS = 12
 _SHOWN_PREMISES = 4
 _COMMON = frozenset(
     {
