@@ -26,6 +26,8 @@ MAX_LOG = 2**20
 
 _GRACE = 2.0
 """Seconds between being asked to end and being killed."""
+_GONE = 0.5
+"""Seconds to wait for killed processes."""
 _SLICE = 0.1
 _CHUNK = 2**16
 _MAX_SHOWN = 200
@@ -164,11 +166,14 @@ class _Command:
         return _size(output) <= limit
 
     def _rest(self, log: _Log) -> None:
-        """Reads what it printed last; who left its session may still hold the other end, and is not waited for."""
-        with self._stream as stream, suppress(BlockingIOError):
-            os.set_blocking(stream.fileno(), False)
+        """Reads what it printed last, until all that were killed are gone.
+
+        Who left the session may still hold the other end, and is not waited for.
+        """
+        with self._stream as stream, selectors.DefaultSelector() as selector:
+            selector.register(stream, selectors.EVENT_READ)
             for _ in range(MAX_LOG // _CHUNK):  # a pipe holds less
-                if not log.take(os.read(stream.fileno(), _CHUNK)):
+                if not selector.select(_GONE) or not log.take(os.read(stream.fileno(), _CHUNK)):
                     break
 
     @property
