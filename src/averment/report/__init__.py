@@ -11,7 +11,9 @@ same bytes. Reporters are imported when they are called.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -93,3 +95,17 @@ def _several(
     from averment.verdicts.stored import gathered
 
     return gathered(envelope, evidence, document, conversation)
+
+
+class _Public(ModuleType):
+    """This module, in which the four names stay functions.
+
+    Importing `averment.report.html` would put the module of that name in the function's place.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in __all__ and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Public
