@@ -99,9 +99,14 @@ def _file(args: argparse.Namespace) -> str:
 
 
 def _refuse(args: argparse.Namespace, names: dict[str, str], why: str, mend: str) -> None:
-    given = [option for name, option in names.items() if getattr(args, name) not in (None, False, [])]
+    given = [option for name, option in names.items() if _is_given(getattr(args, name))]
     if given:
         raise UsageError(Problem(code="usage", message=f"`{option}` {why}", mend=mend) for option in given)
+
+
+def _is_given(value: object) -> bool:
+    """Whether the value is no default; a clock's offset of 0 is none."""
+    return value is not None and value is not False and value != []
 
 
 @contextmanager

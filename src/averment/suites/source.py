@@ -70,8 +70,8 @@ def read_suite(path: str) -> SuiteSource:
                     mend="Start one with `averment init`.",
                 )
             )
-        path = found
-    folder = os.path.dirname(path)
+        path = os.path.join(_without_dots(path), os.path.basename(found))
+    folder = _without_dots(os.path.dirname(path))
     try:
         if path.endswith(".toml"):
             table = _table(_toml(path))
@@ -89,6 +89,11 @@ def read_suite(path: str) -> SuiteSource:
         return SuiteSource(read_source(_read(path), name=path), (), folder)
     except DocumentError as error:
         raise UsageError(error.problems) from None
+
+
+def _without_dots(folder: str) -> str:
+    """The same folder without steps that go nowhere; `..` stays, which may lead out of a link."""
+    return os.sep.join(step for step in folder.split(os.sep) if step != os.curdir)
 
 
 def _table(values: dict[str, Any]) -> Any:
