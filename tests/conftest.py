@@ -10,6 +10,7 @@ import pytest
 import averment
 from averment.report.schemas import schema
 
+pytest_plugins = ["pytester"]
 Assertion = Mapping[str, Any]
 Judge = Callable[..., Any]
 

@@ -33,10 +33,12 @@ class VerdictItem(pytest.Item):
     Args:
         conversation: the conversation, which it shares with the tests of other assertions.
         index: which assertion of the document it is.
+        originalname: the name without a parameter, called so by pytest as well.
     """
 
-    def __init__(self, *, conversation: Conversation, index: int, **node: Any) -> None:
+    def __init__(self, *, conversation: Conversation, index: int, originalname: str, **node: Any) -> None:
         super().__init__(**node)
+        self.originalname = originalname
         document = conversation.document
         assertion = document.assertions[index]
         self._conversation = conversation
@@ -91,7 +93,7 @@ class VerdictItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Where the assertion stands, which is where editors go, and what to call the test."""
-        return self._file, self._line - 1, f"{self.name} over {safe(self._conversation.name)}"
+        return self._file, self._line - 1, f"{self.originalname} over {safe(self._conversation.name)}"
 
     def _told(self, verdict: Verdict) -> Told:
         text = verdict.explanation
@@ -116,6 +118,7 @@ def items_of(
         item = VerdictItem.from_parent(
             parent,
             name=name if parameter is None else f"{name}[{parameter}]",
+            originalname=name,
             conversation=conversation,
             index=index,
         )
