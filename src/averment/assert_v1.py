@@ -21,7 +21,14 @@ from averment.engine import run
 from averment.errors import Problem, UsageError
 from averment.evidence import Evidence
 
-__all__ = ["build_context", "run_assertions", "run_assertions_from_file", "run_assertions_from_yaml"]
+__all__ = [
+    "build_context",
+    "build_report_html",
+    "build_report_md",
+    "run_assertions",
+    "run_assertions_from_file",
+    "run_assertions_from_yaml",
+]
 
 PathLike = str | os.PathLike[str]
 
@@ -97,3 +104,66 @@ def run_assertions_from_file(
 ) -> dict[str, Any]:
     """The envelope of a document in a file; raises as `run_assertions` does."""
     return run(Document.load(path), ctx, inconclusive_policy=inconclusive_policy).to_dict(compat=True)
+
+
+def build_report_html(
+    *,
+    assertions: Mapping[str, Any],
+    conversation: Any = None,
+    trace: Any = None,
+    rubric: None = None,
+    reliability: None = None,
+) -> str:
+    """The page about an envelope, in one file; without the conversation it has cards only, and says so.
+
+    Args:
+        assertions: the envelope, as `run_assertions` returns it.
+        conversation: the evidence that was judged (`build_context`), or its transcript as a list of turns.
+        trace: its list of spans, beside a transcript.
+        rubric: judge-scored results; there are none, so this must be left out.
+        reliability: results of repetitions; `averment.report` has them, so this must be left out.
+
+    Raises:
+        UsageError: `assertions` is no assert.v1 envelope, the conversation is another one than was judged, or
+            something is given that must be left out.
+    """
+    from averment.report import html
+
+    return html(assertions, _judged_evidence(conversation, trace, rubric=rubric, reliability=reliability))
+
+
+def build_report_md(
+    *,
+    assertions: Mapping[str, Any],
+    conversation: Any = None,
+    trace: Any = None,
+    rubric: None = None,
+    reliability: None = None,
+) -> str:
+    """The same in Markdown; arguments and errors as for `build_report_html`."""
+    from averment.report import markdown
+
+    return markdown(assertions, _judged_evidence(conversation, trace, rubric=rubric, reliability=reliability))
+
+
+def _judged_evidence(conversation: Any, trace: Any, **unknown: object) -> Evidence | None:
+    """The evidence of a report, of what its caller has."""
+    problems = [
+        Problem(
+            code="not_supported",
+            message=f"`{name}` is given, and averment has no such results",
+            mend=f"Leave `{name}` out: the shelf of model-judged results stays empty, and says so.",
+        )
+        for name, value in unknown.items()
+        if value is not None
+    ]
+    if isinstance(conversation, Evidence) and trace is not None:
+        message = "`trace` is given beside evidence, which has its own"
+        problems.append(Problem(code="given_twice", message=message, mend="Leave `trace` out."))
+    if problems:
+        raise UsageError(problems)
+    if isinstance(conversation, Evidence):
+        return conversation
+    if conversation is None and trace is None:
+        return None
+    return build_context(transcript=conversation, spans=trace)
