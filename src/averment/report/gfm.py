@@ -18,7 +18,9 @@ from averment.text.shown import printable
 
 __all__ = ["code", "fenced", "html_code", "prose", "table"]
 
-_PLAIN = re.compile(r"[(\"]?(?:[A-Za-zÀ-ÖØ-öø-ž]+(?:['\u2019-][A-Za-zÀ-ÖØ-öø-ž]+)*|\d{1,6})[\")]?[,.;:!?]?\Z")
+_PLAIN = re.compile(
+    r"""[("]?(?:[A-Za-zÀ-ÖØ-öø-ž]+(?:['\u2019-][A-Za-zÀ-ÖØ-öø-ž]+)*|\d{1,6})?[")]?[,.;:!?]?\Z"""
+)
 """A word or a number, and the punctuation around it."""
 
 _LINKED = re.compile(r"[0-9a-f]{7}|www", re.IGNORECASE)

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from averment.text.pii import redact
 
 __all__ = ["printable", "visible"]
 
+_LONG = 10_000
+
+
+@lru_cache(maxsize=16)
+def _redacted(text: str) -> str:
+    """A long text without personal data: reports show the beginning of the same one again and again."""
+    return redact(text)
+
 
 def printable(text: str, limit: int = 160) -> str:
     """Text from evidence, fit to be shown: redacted, control and direction characters escaped, then cut."""
-    shown = visible(redact(text)[: 4 * limit])
+    clean = redact(text) if len(text) < _LONG else _redacted(text)
+    shown = visible(clean[: 4 * limit])
     return shown if len(shown) <= limit else shown[: limit - 3] + "..."
 
 
