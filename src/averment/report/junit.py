@@ -27,7 +27,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from averment.report.identity import conversation_label, file_path
-from averment.report.wording import brief, details, gates, headline, place
+from averment.report.wording import brief, calls_of, details, gates, headline, place
 from averment.verdicts.judged import Judged, shown_file
 
 __all__ = ["render"]
@@ -141,8 +141,11 @@ def _explained(result: Mapping[str, Any], file: str) -> Iterator[str]:
     if result.get("description"):
         yield brief(result["description"], 1_000)
     yield from details(result)
-    for name, key in (("turns", "turns"), ("calls", "tool_calls"), ("spans", "span_ids")):
-        grounds = result.get(key) or ()
+    for name, grounds in (
+        ("turns", result.get("turns")),
+        ("calls", calls_of(result)),
+        ("spans", result.get("span_ids")),
+    ):
         if grounds:
             more = f" and {len(grounds) - 20} more" if len(grounds) > 20 else ""
             yield f"{name}: {', '.join(brief(str(each), 100) for each in grounds[:20])}{more}"

@@ -13,7 +13,7 @@ from averment.assertions.codes import Code
 from averment.report.groups import gap_how, mismatches
 from averment.text.shown import visible
 
-__all__ = ["brief", "details", "gates", "headline", "place"]
+__all__ = ["brief", "calls_of", "details", "gates", "headline", "place"]
 
 _LINE = 1_000
 _MANY = 20
@@ -54,6 +54,14 @@ def place(result: Mapping[str, Any], file: str) -> str:
     return f"{name}:{at['line']}:{at['column']}" if at else name
 
 
+def calls_of(result: Mapping[str, Any]) -> list[str]:
+    """The ids of the calls that a result rests on; the one that comes nearest to what was expected is one of them."""
+    calls = list(result.get("tool_calls") or ())
+    miss = result.get("nearest_miss")
+    nearest = miss.get("tool_call") if isinstance(miss, Mapping) else None
+    return [*calls, nearest] if isinstance(nearest, str) and nearest not in calls else calls
+
+
 def details(result: Mapping[str, Any]) -> Iterator[str]:
     """The reason, what was expected and what was found, and what would supply missing evidence: a line each."""
     reason = brief(result.get("reason") or "", _LINE)
@@ -70,4 +78,3 @@ def details(result: Mapping[str, Any]) -> Iterator[str]:
     how = gap_how(result)
     if how:
         yield f"to record it: {brief(how, _LINE)}"
-
