@@ -348,8 +348,11 @@ def _everywhere(hostile: str) -> list[Judged]:
     differs = [{"path": hostile, "expected": hostile, "found": hostile}]
     gap = {"channel": hostile, "state": hostile, "source_format": hostile, "how": hostile}
     fields = {
-        **{key: hostile for key in ("id", "kind", "code", "reason", "description", "owner", "dimension")},
-        **{"tags": [hostile], "mismatches": differs, "evidence_gap": gap, "tool_calls": ["c_0"]},
+        **dict.fromkeys(("id", "kind", "code", "reason", "description", "owner", "dimension"), hostile),
+        "tags": [hostile],
+        "mismatches": differs,
+        "evidence_gap": gap,
+        "tool_calls": ["c_0"],
         "turns": [0],
     }
     evidence = averment.Evidence(
