@@ -174,7 +174,7 @@ class Checking:
                         "no_conversations",
                         "the glob matches nothing",
                         ("conversations", index) if is_listed else ("conversations",),
-                        expected=f"recordings, relative to {'the suite file' if self._folder else 'the working folder'}",
+                        expected="recordings, relative to the suite file",
                         mend="Record conversations there, or mend the glob.",
                     )
                 )
