@@ -8,14 +8,15 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes, urlsplit
 
 import jsonschema
+import msgspec
 import pytest
-import sarif_pydantic
+import sarif_pydantic  # type: ignore[import-untyped]
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -142,18 +143,16 @@ def several() -> list[Judged]:
     ]
 
 
-def test_logs_fit_the_schema_that_oasis_publishes(
-    validator: jsonschema.Draft4Validator, folder: Path
-) -> None:
+@pytest.mark.usefixtures("folder")
+def test_logs_fit_the_schema_that_oasis_publishes(validator: jsonschema.Draft4Validator) -> None:
     """Every object has its properties, and none that SARIF does not know."""
-    assert folder
     for entries in (several(), [judge()], [judge(blind=True)], [entry([result("p", Status.PASS)])]):
         validator.validate(json.loads(render(entries)))
 
 
-def test_a_reader_that_others_wrote_reads_the_same(folder: Path) -> None:
+@pytest.mark.usefixtures("folder")
+def test_a_reader_that_others_wrote_reads_the_same() -> None:
     """Rules are found by their index, levels and places by their names."""
-    assert folder
     log = sarif_pydantic.Sarif.model_validate_json(render([judge()]))
     (run,) = log.runs
     rules = run.tool.driver.rules or []
@@ -171,9 +170,9 @@ def test_a_reader_that_others_wrote_reads_the_same(folder: Path) -> None:
     assert (place.region.start_line, place.region.start_column) == (6, 5)
 
 
-def test_results_point_at_the_line_and_at_the_turn_or_call(folder: Path) -> None:
+@pytest.mark.usefixtures("folder")
+def test_results_point_at_the_line_and_at_the_turn_or_call() -> None:
     """The primary location is the document's; what is in question is related, in the conversation's file."""
-    assert folder
     done = results_of([judge()])[1]
     assert done["locations"][0]["physicalLocation"] == {
         "artifactLocation": {"uri": "evals/d.yaml", "uriBaseId": "%SRCROOT%"},
@@ -193,9 +192,9 @@ def test_results_point_at_the_line_and_at_the_turn_or_call(folder: Path) -> None
     assert done["message"]["text"].endswith("See [call c_0 issue_refund](1).")
 
 
-def test_without_the_evidence_turns_and_calls_are_named(folder: Path) -> None:
+@pytest.mark.usefixtures("folder")
+def test_without_the_evidence_turns_and_calls_are_named() -> None:
     """Then no file is known for them, and code scanning refuses related locations without one."""
-    assert folder
     done = results_of([judge(blind=True)])[1]
     assert "relatedLocations" not in done
     assert [each["name"] for each in done["locations"][0]["logicalLocations"]] == ["call.json", "call c_0"]
@@ -216,6 +215,43 @@ def test_turns_are_quoted_without_personal_data(folder: Path) -> None:
     assert turn["message"]["text"].startswith('turn 1, user: "I am ')
     assert turn["physicalLocation"]["artifactLocation"]["uri"] == "chat.jsonl"
     assert turn["physicalLocation"]["region"] == {"startLine": 2}
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("conversation", "uri"),
+    [
+        ("calls/call.json", "calls/call.json"),
+        ("calls/call.json [a [b]", "calls/call.json"),
+        ("call.json", "call.json"),
+        ("-", None),
+        ("the conversation", None),
+        ("calls/other.json", None),
+        ("calls/call.json.gz", None),
+    ],
+)
+def test_the_file_of_turns_is_the_one_that_the_conversation_is_named_by(
+    conversation: str, uri: str | None
+) -> None:
+    """Evidence knows its source's name without folders; where there is no more, no file is made up."""
+    done = results_of([msgspec.structs.replace(judge(), conversation=conversation)])[1]
+    found = [each["physicalLocation"]["artifactLocation"]["uri"] for each in done.get("relatedLocations", ())]
+    assert found == ([] if uri is None else [uri])
+
+
+def test_parts_of_other_files_have_no_place_in_the_conversations_file(folder: Path) -> None:
+    """A trace that was joined with a transcript may bear the same name in another folder."""
+    (folder / "traces").mkdir()
+    trace = {"conversation_id": "c1", "spans": CONVERSATION["spans"]}
+    (folder / "traces" / "call.json").write_text(json.dumps(trace), encoding="utf-8")
+    talk = {"conversation_id": "c1", "transcript": CONVERSATION["transcript"]}
+    (folder / "call.json").write_text(json.dumps(talk), encoding="utf-8")
+    evidence = averment.Evidence.load("call.json").merged(averment.Evidence.load("traces/call.json"))
+    document = averment.Document.load("evals/d.yaml")
+    envelope = averment.run(document, evidence)
+    done = results_of([judged(envelope, document, conversation="call.json", evidence=evidence.model)])[1]
+    assert "relatedLocations" not in done
+    assert done["locations"][0]["logicalLocations"][1]["name"] == "call c_0 issue_refund"
 
 
 def test_a_document_that_is_no_file_has_no_physical_location() -> None:
@@ -295,7 +331,7 @@ def test_an_internal_error_says_that_the_run_was_not_successful() -> None:
     assert notifications[-1]["message"]["text"] == "3 more checks failed themselves."
 
 
-EDITS = {
+EDITS: dict[str, Callable[[str], str]] = {
     "blank lines": lambda text: f"\n\n{text}".replace("assertions:\n", "assertions:\n\n\n"),
     "a comment": lambda text: text.replace("  - id: said", "  # it must be said\n  - id: said"),
     "an assertion above": lambda text: text.replace(

@@ -15,7 +15,7 @@ from averment.report.identity import conversation_label, file_path
 from averment.report.wording import brief, calls_of, details, gates, headline
 from averment.text.pii import redact
 from averment.text.shown import printable
-from averment.verdicts.judged import Judged
+from averment.verdicts.judged import Judged, shown_file
 
 __all__ = ["ROOT", "Finding", "Grounds", "document_location", "message", "result_of"]
 
@@ -53,7 +53,7 @@ class _Ground(Struct, frozen=True):
         name: what it is called: `turn 3`, `call c_0 issue_refund`.
         told: what it was, redacted.
         place: where it stands in its source, where that is known.
-        source: its source, where that is a file.
+        file: the file that it stands in, where that is known.
         line: its line there, where records are lines.
     """
 
@@ -61,7 +61,7 @@ class _Ground(Struct, frozen=True):
     name: str
     told: str | None = None
     place: str | None = None
-    source: str | None = None
+    file: str | None = None
     line: int | None = None
 
 
@@ -74,6 +74,9 @@ class Grounds:
 
     def __init__(self, entry: Judged) -> None:
         self._evidence = entry.evidence
+        first = next(iter(() if entry.evidence is None else entry.evidence.sources), None)
+        self._first = None if first is None else first.id
+        self._file = _file_of(entry, first)
 
     def of(self, result: Mapping[str, Any]) -> list[_Ground]:
         """Those that a result rests on: turns, then calls, then spans that are no calls."""
@@ -120,15 +123,14 @@ class Grounds:
     def _placed(self, kind: str, name: str, told: str, loc: str | None) -> _Ground:
         if loc is None:
             return _Ground(kind, name, told)
-        id_, _, place = loc.partition("#")
-        source = self._sources.get(id_)
+        source, _, place = loc.partition("#")
         line = _LINE.match(place)
         return _Ground(
             kind,
             name,
             told,
             brief(place, _NAME),
-            None if source is None else source.name or None,
+            self._file if source == self._first else None,
             None if line is None else int(line[1]),
         )
 
@@ -144,10 +146,15 @@ class Grounds:
         spans = () if self._evidence is None else self._evidence.spans or ()
         return {redact(span.id): span for span in reversed(spans)}
 
-    @cached_property
-    def _sources(self) -> Mapping[str, Source]:
-        sources = () if self._evidence is None else self._evidence.sources
-        return {source.id: source for source in sources}
+
+def _file_of(entry: Judged, source: Source | None) -> str | None:
+    """The conversation's file: a source has its name without folders, which the conversation's own name begins with."""
+    if source is None or not source.name:
+        return None
+    found = re.match(
+        rf"(?:.*/)?{re.escape(source.name)}(?= \[|\Z)", shown_file(entry.conversation), re.DOTALL
+    )
+    return None if found is None else found[0]
 
 
 _LINE = re.compile(r"line ([1-9][0-9]{0,8})(?![0-9])")
@@ -169,11 +176,11 @@ def result_of(
     label = brief(conversation_label(entry), _NAME)
     found = grounds.of(result)
     shown = found[:_GROUNDS]
-    in_files = [each for each in shown if each.source is not None]
+    in_files = [each for each in shown if each.file is not None]
     related = [
         {
             "id": number,
-            "physicalLocation": _physical(each.source or "", each.line, None),
+            "physicalLocation": _physical(each.file or "", each.line, None),
             "logicalLocations": [_logical(each, label, parent)],
             "message": message(f"{each.name}, {each.told}"),
         }
@@ -182,7 +189,7 @@ def result_of(
     location = document_location(result, finding.file)
     location["logicalLocations"] = [
         {"index": parent, "name": label, "fullyQualifiedName": label, "kind": "conversation"},
-        *(_logical(each, label, parent) for each in shown if each.source is None),
+        *(_logical(each, label, parent) for each in shown if each.file is None),
     ]
     is_fail = result["status"] == "FAIL"
     links = [f"[{_link_text(each.name)}]({number})" for number, each in enumerate(in_files, 1)]
