@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Averment", "Verdicts", "averment"]
 
 _ENDINGS = (".averment.yaml", ".averment.yml", ".averment.json")
+_SUITE = "averment.yaml"
 _POLICY = "averment_inconclusive_policy"
 _POLICIES = ("", "report", "fail", "refuse")
 
@@ -50,13 +51,19 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collects `x.averment.yaml`."""
-    if not file_path.name.endswith(_ENDINGS) or file_path.name.startswith("."):
+    """Collects `x.averment.yaml` and `averment.yaml`."""
+    name = file_path.name
+    if not (name == _SUITE or (name.endswith(_ENDINGS) and not name.startswith("."))):
         return None
-    from averment.pytesting.collect import DocumentFile
     from averment.pytesting.items import reporting
 
     reporting(parent.config)
+    if name == _SUITE:
+        from averment.pytesting.suite import SuiteFile
+
+        return SuiteFile.from_parent(parent, path=file_path)
+    from averment.pytesting.collect import DocumentFile
+
     return DocumentFile.from_parent(parent, path=file_path)
 
 

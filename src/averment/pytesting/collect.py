@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from averment.documents import Document
-from averment.engine import Envelope, Plan, compile_plan, run_plan
+from averment.engine import Plan, compile_plan, run_plan
 from averment.errors import AvermentError, Problem, nearest
 from averment.evidence import Evidence
-from averment.pytesting.conversations import Conversation
-from averment.pytesting.items import VerdictItem, items_of
+from averment.pytesting.conversations import Conversations, Judgement
+from averment.pytesting.items import VerdictItem, items_of, policy_of
 from averment.pytesting.outcomes import Told, near, node_names, refused, represented
 from averment.text.shown import printable
 
-__all__ = ["DocumentFile", "Recording", "policy_of", "recordings"]
+__all__ = ["DocumentFile", "Recording", "recordings"]
 
 
 class DocumentFile(pytest.File):
@@ -61,7 +61,7 @@ class Recording(pytest.Collector):
     def collect(self) -> Iterator[VerdictItem]:
         """The tests of each conversation; of a file that can't be read, those of one, which tell why."""
         try:
-            found: Sequence[Evidence | AvermentError] = Evidence.load_all(near(self._file))
+            found: Sequence[Evidence | AvermentError | None] = Evidence.load_all(near(self._file)) or [None]
         except AvermentError as error:
             found = [error]
         several = len(found) > 1
@@ -72,18 +72,19 @@ class Recording(pytest.Collector):
                 self,
                 self._conversation(evidence, f"{file} [{id_}]" if several else file),
                 parameter=parameter if several else None,
-                group=f"{self.nodeid}[{parameter}]" if several else self.nodeid,
+                group=f"{self.nodeid} {parameter}" if several else self.nodeid,
             )
 
-    def _conversation(self, evidence: Evidence | AvermentError, name: str) -> Conversation:
+    def _conversation(self, evidence: Evidence | AvermentError | None, name: str) -> Conversations:
         policy = policy_of(self.config)
 
-        def judged() -> tuple[Envelope, Evidence]:
+        def judged() -> Iterator[Judgement]:
             if isinstance(evidence, AvermentError):
                 raise evidence
-            return run_plan(self._plan, evidence, inconclusive_policy=policy), evidence
+            if evidence is not None:
+                yield Judgement(run_plan(self._plan, evidence, inconclusive_policy=policy), evidence, name)
 
-        return Conversation(self._plan.document, name, judged)
+        return Conversations(self._plan.document, name, judged)
 
 
 def recordings(document: Path) -> list[Path]:
@@ -121,11 +122,6 @@ def recordings(document: Path) -> list[Path]:
     return sorted(found, key=lambda path: path.relative_to(folder).parts)
 
 
-def policy_of(config: pytest.Config) -> Any:
-    """What INCONCLUSIVE does, by the settings; None for what the document says."""
-    return config.getini("averment_inconclusive_policy") or None
-
-
 def _folder(document: Path) -> Path:
     return document.with_name(document.name.rpartition(".averment.")[0])
 
@@ -150,7 +146,7 @@ def _raise(error: OSError) -> None:
     raise error
 
 
-def _id(evidence: Evidence | AvermentError, index: int) -> str:
+def _id(evidence: Evidence | AvermentError | None, index: int) -> str:
     """The conversation's id, which is evidence as all else that is recorded; or its place in the file."""
-    id_ = None if isinstance(evidence, AvermentError) else evidence.model.conversation_id
+    id_ = evidence.model.conversation_id if isinstance(evidence, Evidence) else None
     return printable(id_, 60) if id_ else f"#{index}"

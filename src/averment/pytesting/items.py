@@ -21,27 +21,27 @@ import pytest
 from averment.assertions.base import Status
 from averment.engine import Result
 from averment.errors import AvermentError
-from averment.pytesting.conversations import Conversation, Verdict
+from averment.pytesting.conversations import Conversations, Verdict
 from averment.pytesting.outcomes import Told, node_names, refused, represented, safe
 
-__all__ = ["VerdictItem", "items_of", "reporting"]
+__all__ = ["VerdictItem", "items_of", "policy_of", "reporting"]
 
 
 class VerdictItem(pytest.Item):
     """One assertion over one conversation.
 
     Args:
-        conversation: the conversation, which it shares with the tests of other assertions.
+        conversations: the conversation, or several, shared with the tests of other assertions.
         index: which assertion of the document it is.
         originalname: the name without a parameter, called so by pytest as well.
     """
 
-    def __init__(self, *, conversation: Conversation, index: int, originalname: str, **node: Any) -> None:
+    def __init__(self, *, conversations: Conversations, index: int, originalname: str, **node: Any) -> None:
         super().__init__(**node)
         self.originalname = originalname
-        document = conversation.document
+        document = conversations.document
         assertion = document.assertions[index]
-        self._conversation = conversation
+        self._conversations = conversations
         self._index = index
         self._verdict: Verdict | None = None
         place = document.position(index)
@@ -57,7 +57,7 @@ class VerdictItem(pytest.Item):
     def setup(self) -> None:
         """Has the conversation judged; that it can't be, or not by this assertion, is an error and no failure."""
         try:
-            self._verdict = self._conversation.verdict(self._index)
+            self._verdict = self._conversations.verdict(self._index)
         except AvermentError as error:
             raise refused(error.problems, self._file) from None
         result = self._verdict.result
@@ -93,7 +93,7 @@ class VerdictItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Where the assertion stands, which is where editors go, and what to call the test."""
-        return self._file, self._line - 1, f"{self.originalname} over {safe(self._conversation.name)}"
+        return self._file, self._line - 1, f"{self.originalname} over {safe(self._conversations.name)}"
 
     def _told(self, verdict: Verdict) -> Told:
         text = verdict.explanation
@@ -103,28 +103,37 @@ class VerdictItem(pytest.Item):
 
 
 def items_of(
-    parent: pytest.Collector, conversation: Conversation, *, parameter: str | None, group: str
+    parent: pytest.Collector, conversations: Conversations, *, group: str, parameter: str | None = None
 ) -> Iterator[VerdictItem]:
-    """The tests of a conversation, in the order of the document.
+    """The tests of one conversation or several, in the order of the document.
 
     Args:
         parent: the collector.
-        conversation: the conversation.
-        parameter: which of several conversations it is, as it stands in brackets after a test's name.
+        conversations: the conversation, or several.
         group: what `--dist loadgroup` of pytest-xdist keeps in one process.
+        parameter: which conversation of a file it is, as it stands in brackets after a test's name.
     """
-    ids = node_names(assertion.id for assertion in conversation.document.assertions)
+    ids = node_names(assertion.id for assertion in conversations.document.assertions)
     for index, name in enumerate(ids):
         item = VerdictItem.from_parent(
             parent,
             name=name if parameter is None else f"{name}[{parameter}]",
             originalname=name,
-            conversation=conversation,
+            conversations=conversations,
             index=index,
         )
         if parent.config.pluginmanager.hasplugin("xdist"):  # else the mark is unknown
-            item.add_marker(pytest.mark.xdist_group(group))
+            item.add_marker(pytest.mark.xdist_group(group.translate(_PLAIN)))
         yield item
+
+
+def policy_of(config: pytest.Config) -> Any:
+    """What INCONCLUSIVE does, by the settings; None for what the document says."""
+    return config.getini("averment_inconclusive_policy") or None
+
+
+_PLAIN = str.maketrans("[]@", "()+")
+"""pytest-xdist writes a group behind a test's id and an `@`, and takes it for none where a bracket follows."""
 
 
 class _Reports:
