@@ -262,3 +262,13 @@ def test_the_schema_of_suites_is_published(shell: Shell, tmp_path: Path) -> None
     schema = json.loads(shell("averment schema suite").stdout)
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(read_source((tmp_path / "averment.yaml").read_bytes()).value, schema)
+
+
+def test_a_suite_in_the_place_of_a_document_is_told(shell: Shell) -> None:
+    """With the command that runs it."""
+    assert "run it with `averment run --suite averment.yaml`" in shell("averment run averment.yaml").stderr
+    for line in ("check averment.yaml", "run averment.yaml agent.py"):
+        done = shell(f"averment {line}")
+        assert done.returncode == 2
+        assert "averment.yaml:2:1: error[not_a_document]: this is a suite" in done.stderr
+        assert done.stderr.count("error[") == 1

@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from averment.cli.parser import Parser
 from averment.documents import Document, is_document
+from averment.documents.fields import is_suite
 from averment.errors import DocumentError, EvidenceError, Problem, UsageError, nearest
 from averment.evidence import Evidence
 from averment.evidence.load import Reading
@@ -22,6 +23,7 @@ __all__ = [
     "load_documents",
     "load_evidence",
     "looks_like_document",
+    "looks_like_suite",
     "read_bytes",
     "reading",
     "refuse_twice",
@@ -204,12 +206,22 @@ def _joiner(name: str, offset: float | None, *, is_only: bool) -> Callable[[Evid
 
 def looks_like_document(name: str) -> bool:
     """Whether a file is meant to be an assertion document; a long conversation is told from one by its words alone."""
+    return is_document(_value(name))
+
+
+def looks_like_suite(name: str) -> bool:
+    """Whether a file is meant to be a suite."""
+    return is_suite(_value(name))
+
+
+def _value(name: str) -> object:
+    """What a file holds that may be a document or a suite; None for any other."""
     try:
         with open(name, "rb") as file:
             data = file.read(MAX_DOCUMENT_BYTES)
-        return b"version" in data and is_document(read_source(data).value)
+        return read_source(data).value if b"version" in data else None
     except (OSError, ValueError):
-        return False
+        return None
 
 
 def read_bytes(name: str) -> bytes:

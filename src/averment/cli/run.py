@@ -134,7 +134,7 @@ def execute(args: argparse.Namespace) -> int:
     refuse_twice(*documents, *conversations, *given.values(), *args.evidence)
     if args.evidence and not conversations and not given:
         conversations, args.evidence = args.evidence[:1], args.evidence[1:]
-    _refuse_nothing(conversations, given)
+    _refuse_nothing(documents, conversations, given)
     _refuse_offset(args)
     from_format = reading(args)
     try:
@@ -194,14 +194,19 @@ def _is_document(word: str, *, alone: bool) -> bool:
     return word.startswith(POLICY) or word.endswith((".yaml", ".yml")) or looks_like_document(word)
 
 
-def _refuse_nothing(conversations: Sequence[str], parts: Mapping[str, str]) -> None:
+def _refuse_nothing(documents: Sequence[str], conversations: Sequence[str], parts: Mapping[str, str]) -> None:
     if not conversations and not parts:
+        from averment.cli.inputs import looks_like_suite
+
+        suite = next((name for name in documents if looks_like_suite(name)), None)
         raise UsageError(
             Problem(
                 code="nothing_to_evaluate",
                 message="there is no evidence to judge",
                 expected="a CONVERSATION, or parts of one by --transcript, --trace, --timing or --state",
-                mend="Try `averment demo` to see one.",
+                mend="Try `averment demo` to see one."
+                if suite is None
+                else f"This is a suite: run it with `averment run --suite {suite}`.",
             )
         )
     if parts and len(conversations) > 1:

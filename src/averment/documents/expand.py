@@ -21,7 +21,7 @@ import msgspec
 from msgspec import UNSET
 
 from averment.assertions import KINDS, kind
-from averment.documents.fields import Fields, Include
+from averment.documents.fields import Fields, Include, is_suite
 from averment.documents.parts import Item, Part, Path
 from averment.documents.variables import Variables, value_mistakes
 from averment.errors import DocumentError, Problem, nearest
@@ -288,6 +288,13 @@ def _idle(defaults: Mapping[str, Any], takers: Collection[str]) -> Iterator[Mist
 
 
 def _not_a_document(value: Any) -> Mistake | None:
+    if is_suite(value):
+        return Mistake(
+            "not_a_document",
+            "this is a suite, and no assertion document",
+            expected="a mapping with `assertions`",
+            mend="Run it with `averment run --suite FILE`.",
+        )
     if isinstance(value, dict) and not {"version", "assertions", "include"}.isdisjoint(value):
         return None
     return Mistake(

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from averment.assertions.base import NonEmpty
 
-__all__ = ["Fields", "Include", "InconclusivePolicy", "Scalar", "is_document"]
+__all__ = ["Fields", "Include", "InconclusivePolicy", "Scalar", "is_document", "is_suite"]
 
 InconclusivePolicy = Literal["report", "fail", "refuse"]
 Scalar = str | int | float | bool | None
@@ -70,3 +70,8 @@ class Fields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 def is_document(value: object) -> bool:
     """Whether a value is meant to be an assertion document, right or wrong."""
     return isinstance(value, dict) and "version" in value and not {"assertions", "include"}.isdisjoint(value)
+
+
+def is_suite(value: object) -> bool:
+    """Whether a value is meant to be a suite, which names documents and is none."""
+    return isinstance(value, dict) and "suite" in value and {"assertions", "include"}.isdisjoint(value)

@@ -17,7 +17,7 @@ from averment.suites.entry import Entry, Production
 from averment.suites.fields import DEFAULT_TIMEOUT, EntryFields, entry_mistakes
 from averment.suites.kept import Kept, folder_names
 from averment.suites.plans import Plans, document_path
-from averment.suites.recordings import recordings
+from averment.suites.recordings import Recordings
 from averment.suites.source import SuiteSource
 from averment.suites.tables import Row, read_table
 from averment.suites.templates import Template, template
@@ -165,27 +165,27 @@ class Checking:
 
     def _recordings(self, globs: Sequence[Template], rows: Sequence[Row]) -> list[list[str]]:
         """The files of each case, after telling globs and cases without any."""
-        found = [[*recordings(globs, _texts(row), self._folder)] for row in rows]
-        is_listed = not isinstance(self._fields.conversations, str)
-        for index, each in enumerate(globs):
-            if not any(by_glob[index] for by_glob in found) and not self._is_seen(each, rows, globs[:index]):
-                self._tell(
-                    Mistake(
-                        "no_conversations",
-                        "the glob matches nothing",
-                        ("conversations", index) if is_listed else ("conversations",),
-                        expected="recordings, relative to the suite file",
-                        mend="Record conversations there, or mend the glob.",
-                    )
+        found = Recordings(globs, self._folder)
+        is_empty = [True] * len(globs)
+        for row in rows:
+            is_empty = [
+                so_far and not files for so_far, files in zip(is_empty, found.all(_texts(row)), strict=True)
+            ]
+        for index in (index for index, empty in enumerate(is_empty) if empty):
+            is_listed = not isinstance(self._fields.conversations, str)
+            self._tell(
+                Mistake(
+                    "no_conversations",
+                    "the glob matches nothing",
+                    ("conversations", index) if is_listed else ("conversations",),
+                    expected="recordings, relative to the suite file",
+                    mend="Record conversations there, or mend the glob.",
                 )
-        files = [[file for by_glob in of_row for file in by_glob] for of_row in found]
+            )
+        files = [found.of(_texts(row)) for row in rows]
         if any(files):
             self._check_counts(rows, files)
         return files
-
-    def _is_seen(self, glob: Template, rows: Sequence[Row], earlier: Sequence[Template]) -> bool:
-        """Whether the glob matches, but only what globs before it match as well."""
-        return bool(earlier) and any(recordings([glob], _texts(row), self._folder)[0] for row in rows)
 
     def _check_counts(self, rows: Sequence[Row], files: Sequence[Sequence[str]]) -> None:
         """Tells cases without a recording, and those that have not as many as they are repeated."""

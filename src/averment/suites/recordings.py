@@ -8,30 +8,41 @@ from collections.abc import Mapping, Sequence
 
 from averment.suites.templates import Template
 
-__all__ = ["matches", "recordings"]
+__all__ = ["Recordings"]
 
 
-def recordings(globs: Sequence[Template], values: Mapping[str, str], folder: str) -> list[list[str]]:
-    """For each glob the files that it matches, relative to `folder`; one that an earlier glob matches is left out there.
+class Recordings:
+    """The globs of an entry; each folder is looked through once for each glob that cases make of them.
 
     Args:
-        globs: the globs; a value is put in as it is, its `*` and brackets no wildcards.
-        values: the values of a case.
+        globs: the globs.
         folder: the folder that they are relative to; empty for the working folder.
     """
-    seen: set[str] = set()
-    found = []
-    for each in globs:
-        files = matches(each.filled(values, glob.escape), folder)
-        found.append([file for file in files if file not in seen])
-        seen.update(files)
-    return found
 
+    def __init__(self, globs: Sequence[Template], folder: str) -> None:
+        self._globs = globs
+        self._folder = folder
+        self._found: dict[str, list[str]] = {}
 
-def matches(pattern: str, folder: str) -> list[str]:
-    """The regular files that a glob matches, sorted by code point."""
-    try:
-        names = glob.glob(pattern, root_dir=folder or None, recursive=True)
-    except ValueError:  # a null in the pattern
-        return []
-    return sorted({os.path.normpath(name) for name in names if os.path.isfile(os.path.join(folder, name))})
+    def all(self, values: Mapping[str, str]) -> list[list[str]]:
+        """For each glob the files that it matches, sorted by code point, relative to the folder.
+
+        Args:
+            values: the values of a case. One is put in as it is: its `*` and brackets are no wildcards.
+        """
+        return [self._matches(each.filled(values, glob.escape)) for each in self._globs]
+
+    def of(self, values: Mapping[str, str]) -> list[str]:
+        """The files of a case: each once, at the first glob that matches it."""
+        return list(dict.fromkeys(file for files in self.all(values) for file in files))
+
+    def _matches(self, pattern: str) -> list[str]:
+        if pattern not in self._found:
+            try:
+                names = glob.glob(pattern, root_dir=self._folder or None, recursive=True)
+            except ValueError:  # a null in the pattern
+                names = []
+            self._found[pattern] = sorted(
+                {os.path.normpath(name) for name in names if os.path.isfile(os.path.join(self._folder, name))}
+            )
+        return self._found[pattern]
