@@ -320,3 +320,13 @@ def test_nothing_runs_while_a_suite_is_checked(folder: Path, write: Write) -> No
     with pytest.raises(UsageError):
         Suite.load("averment.yaml", only=["nothing"])
     assert sorted(folder.rglob("*")) == before
+
+
+def test_a_step_back_out_of_a_link_is_where_it_leads(write: Write, folder: Path) -> None:
+    """Paths are shortened only where that leads to the same file."""
+    (folder / "deep" / "er").mkdir(parents=True)
+    (folder / "deep" / "x.json").write_text("{}", encoding="utf-8")
+    (folder / "link").symlink_to("deep/er")
+    write(document="d.yaml", conversations=["link/../x.json", "./recordings/./a.json"])
+    trials = list(Suite.load("averment.yaml").entries[0].trials())
+    assert [trial.file for trial in trials] == ["link/../x.json", "recordings/a.json"]

@@ -6,6 +6,7 @@ import glob
 import os
 from collections.abc import Mapping, Sequence
 
+from averment.suites.source import without_dots
 from averment.suites.templates import Template
 
 __all__ = ["Recordings"]
@@ -43,6 +44,6 @@ class Recordings:
             except ValueError:  # a null in the pattern
                 names = []
             self._found[pattern] = sorted(
-                {os.path.normpath(name) for name in names if os.path.isfile(os.path.join(self._folder, name))}
+                {without_dots(name) for name in names if os.path.isfile(os.path.join(self._folder, name))}
             )
         return self._found[pattern]

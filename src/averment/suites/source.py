@@ -11,7 +11,7 @@ import msgspec
 from averment.errors import DocumentError, Problem, UsageError
 from averment.text.source import MAX_DOCUMENT_BYTES, Source, read_source, source_of
 
-__all__ = ["SuiteSource", "find_suite", "read_suite"]
+__all__ = ["SuiteSource", "find_suite", "read_suite", "without_dots"]
 
 _NAMES = ("averment.yaml", "averment.yml", "averment.json")
 _PYPROJECT = "pyproject.toml"
@@ -70,8 +70,8 @@ def read_suite(path: str) -> SuiteSource:
                     mend="Start one with `averment init`.",
                 )
             )
-        path = os.path.join(_without_dots(path), os.path.basename(found))
-    folder = _without_dots(os.path.dirname(path))
+        path = os.path.join(without_dots(path), os.path.basename(found))
+    folder = without_dots(os.path.dirname(path))
     try:
         if path.endswith(".toml"):
             table = _table(_toml(path))
@@ -91,9 +91,9 @@ def read_suite(path: str) -> SuiteSource:
         raise UsageError(error.problems) from None
 
 
-def _without_dots(folder: str) -> str:
-    """The same folder without steps that go nowhere; `..` stays, which may lead out of a link."""
-    return os.sep.join(step for step in folder.split(os.sep) if step != os.curdir)
+def without_dots(path: str) -> str:
+    """The same path without steps that go nowhere; `..` stays, which may lead out of a link."""
+    return os.sep.join(step for step in path.split(os.sep) if step != os.curdir)
 
 
 def _table(values: dict[str, Any]) -> Any:
