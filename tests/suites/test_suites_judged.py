@@ -40,6 +40,7 @@ def test_recordings_are_judged_in_order_of_their_names(write: Write, judged: Jud
         {"name": "again", "document": "d.yaml", "conversations": ["recordings/c.json", "recordings/a.json"]},
     )
     outcomes = judged()
+    assert Suite.load("averment.yaml").count == 5
     assert [(outcome.conversation, outcome.case) for outcome in outcomes] == [
         ("recordings/a.json", Case(suite="d")),
         ("recordings/b.json", Case(suite="d")),
@@ -424,6 +425,7 @@ def test_a_trial_is_judged_by_itself(write: Write, script: Script, folder: Path)
     write(name="e", document="d.yaml", produce=script("say('refund')"), repeat=2)
     (entry,) = Suite.load("averment.yaml").entries
     one, two = entry.trials()
+    assert entry.count == 2
     assert [one.name, two.name] == ["e #1", "e #2"]
     assert [assertion.id for assertion in entry.plan(one).document.assertions] == ["said"]
     (second,) = entry.judge(two)

@@ -124,6 +124,13 @@ class Entry:
             else:
                 yield from self._recorded(row, self._recordings[index])
 
+    @property
+    def count(self) -> int:
+        """How many trials there are."""
+        if self.production is not None:
+            return len(self.rows) * self.repeat
+        return sum(len(files) for files in self._recordings)
+
     def plan(self, trial: Trial) -> Plan:
         """What a trial is judged by: its documents, filled with the values of its case."""
         return self._plans.plan(trial.values)

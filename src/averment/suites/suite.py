@@ -85,6 +85,11 @@ class Suite:
             raise UsageError(dict.fromkeys(problems))
         return cls(os.fspath(path), entries)
 
+    @property
+    def count(self) -> int:
+        """How many trials there are in all entries."""
+        return sum(entry.count for entry in self.entries)
+
     def judge(
         self, *, jobs: int = 1, inconclusive_policy: InconclusivePolicy | None = None
     ) -> Generator[Outcome, None, None]:
