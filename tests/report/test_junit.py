@@ -123,6 +123,7 @@ def test_the_message_says_which_kind_of_skip_it_is() -> None:
         result("b", OPEN, code="not_applicable", public_reason="another language"),
         result("c", common={"severity": "warning"}, public_reason="too slow"),
     ]
+    assert [bool(case[0].text) for case in cases_of([entry(several)])] == [True, False, True]
     assert [case[0].get("message") for case in cases_of([entry(several)])] == [
         "INCONCLUSIVE: there is no trace",
         "not applicable: another language",
@@ -264,7 +265,7 @@ def test_what_xml_cannot_hold_is_shown_as_an_escape(text: str, shown: str) -> No
     assert (case[0].text or "").split("\n") == ["FAIL at evals/d.yaml", shown, shown]
 
 
-TEXTS = st.text(st.characters(), min_size=1, max_size=30)
+TEXTS = st.text(st.characters(), min_size=1, max_size=8)  # even escaped, none is cut
 
 
 @settings(max_examples=100)
@@ -422,6 +423,21 @@ def test_a_document_and_a_conversation_are_reported_as_they_were_judged() -> Non
     assert render([judged(envelope, document, conversation="the conversation")]) == averment.report.junit(
         envelope, document=document
     )
+
+
+def test_the_call_that_comes_nearest_is_told() -> None:
+    """What rests on no call at all may still have one that nearly was as required."""
+    near = {
+        "nearest_miss": {
+            "tool_call": "c_7",
+            "mismatches": [{"path": "amount", "expected": "5", "found": "7"}],
+        }
+    }
+    ((case,), (twice,)) = (
+        cases_of([entry([result(details=near, tool_calls=calls)])]) for calls in ([], ["c_7"])
+    )
+    told = ["FAIL at evals/d.yaml", "it says", "amount: expected 5, found 7", "calls: c_7"]
+    assert (case[0].text or "").splitlines() == (twice[0].text or "").splitlines() == told
 
 
 def test_the_same_verdicts_give_the_same_bytes_everywhere(tmp_path: Path) -> None:

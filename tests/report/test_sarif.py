@@ -499,7 +499,7 @@ def strings(value: Any) -> Iterator[str]:
             yield from strings(part)
 
 
-TEXTS = st.text(st.characters(), min_size=1, max_size=30)
+TEXTS = st.text(st.characters(), min_size=1, max_size=8)  # even escaped, none is cut
 
 
 @settings(max_examples=60, deadline=None)
@@ -535,14 +535,11 @@ def test_any_text_anywhere_gives_a_valid_log_with_its_visible_form(
     validator.validate(log)
     for string in strings(log):
         assert all(char.isprintable() or char == "\n" for char in string)
-    if code == "not_applicable":
-        assert log["runs"][0]["results"] == []
-        return
     (made,) = log["runs"][0]["results"]
     label = visible(f"{name}: {found}")
     assert made["properties"]["assertion"] == visible(id_)
     assert made["properties"]["conversation"] == label
-    assert made["ruleId"] == visible(kind)[:60] or len(visible(kind)) > 60
+    assert len(visible(kind)) > 60 or made["ruleId"] == visible(kind)
     assert [each["name"] for each in made["locations"][0]["logicalLocations"]] == [
         *(label, "turn 2", f"call {visible(found)}", f"span {visible(name)}")
     ]
