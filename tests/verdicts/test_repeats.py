@@ -63,7 +63,7 @@ def test_no_estimate_is_made_for_more_repeats_than_decided() -> None:
     assert pass_hat_k(0, 0, 1) is None
     found = Counts(passed=3).pass_hat(4)
     assert found.value is None
-    assert (found.lower, found.upper) == (0.00731, 1.0)
+    assert (found.lower, found.upper) == (0.007309, 1.0)
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,8 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
         produced: what a command produced, where one did.
         evidence: what was recorded, where it is at hand: reporters show excerpts of it.
         assertions: for each result what was asserted, where the document is at hand; else empty.
+        is_named: whether the conversation has a name of its own. Envelopes don't say one; what is read of a file of
+            envelopes is called by the file and its position.
     """
 
     envelope: Mapping[str, Any]
@@ -71,6 +73,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     produced: Produced | None = None
     evidence: EvidenceModel | None = None
     assertions: Sequence[Assertion] = ()
+    is_named: bool = True
 
     @property
     def results(self) -> Sequence[Mapping[str, Any]]:
@@ -108,10 +111,10 @@ def result_files(envelope: Mapping[str, Any], document: str | None = None) -> li
         envelope: the envelope.
         document: the document's file, where that is known; its name without folders stands in the envelope.
     """
-    main = document or envelope["document"].get("name", "the document")
+    main = shown_file(document or envelope["document"].get("name") or "the document")
     folder = os.path.dirname(main)
     return [
-        os.path.join(folder, file) if (file := result.get("at", {}).get("file")) else main
+        shown_file(os.path.join(folder, file)) if (file := (result.get("at") or {}).get("file")) else main
         for result in envelope["results"]
     ]
 

@@ -10,9 +10,10 @@ read as well: one in a file, or several one after the other, as `--output` write
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
 import msgspec
 from msgspec import Meta
@@ -21,12 +22,15 @@ from averment.documents import Document
 from averment.engine import Envelope
 from averment.errors import Problem, UsageError
 from averment.evidence import Evidence
+from averment.text.jsontext import MAX_EVIDENCE_BYTES, MAX_EVIDENCE_DEPTH, canonical_known
+from averment.text.shown import printable
 from averment.verdicts.judged import Case, Judged, Produced, result_files, shown_file
-from averment.text.jsontext import MAX_EVIDENCE_BYTES, canonical_known
 
-__all__ = ["SCHEMA", "completed", "gathered", "line", "read_stored"]
+__all__ = ["SCHEMA", "completed", "each_stored", "gathered", "line", "read_stored"]
 
 SCHEMA = "averment.results.v1"
+
+_MOST_PROBLEMS = 100
 
 _Index = Annotated[int, Meta(ge=0)]
 
@@ -121,18 +125,30 @@ def read_stored(data: bytes, name: str) -> list[Judged]:
     Raises:
         UsageError: something in it is neither a line of results nor an envelope; all of them are named.
     """
-    found: list[Judged] = []
+    return list(each_stored(data, name))
+
+
+def each_stored(data: bytes, name: str) -> Iterator[Judged]:
+    """The same one by one, so that of many lines no more is held than is kept; arguments as for `read_stored`.
+
+    Raises:
+        UsageError: at the end, or where nothing more can be read; with the first hundred of what is wrong.
+    """
+    number = 0
     problems: list[Problem] = []
-    for number, (line_number, value) in enumerate(_values(data, name), 1):
-        try:
-            found.append(_judged(value, name, number))
-        except msgspec.ValidationError as error:
-            problems.append(_refused(name, line_number, value, str(error)))
-    if not found and not problems:
+    try:
+        for line_number, value in _values(data, name):
+            number += 1
+            try:
+                yield _judged(value, name, number)
+            except msgspec.ValidationError as error:
+                problems += [_refused(name, line_number, value, str(error))][: _MOST_PROBLEMS - len(problems)]
+    except UsageError as error:
+        problems += error.problems
+    if not number and not problems:
         problems.append(_refused(name, None, None, "the file is empty"))
     if problems:
         raise UsageError(problems)
-    return found
 
 
 def gathered(
@@ -206,56 +222,111 @@ def _values(data: bytes, name: str) -> Iterator[tuple[int, Any]]:
     """The JSON values that stand one after the other, each with the line on which it starts."""
     if len(data) > MAX_EVIDENCE_BYTES:
         raise UsageError(_refused(name, None, None, "the file is too large"))
+    stream = io.BytesIO(data.removeprefix(b"\xef\xbb\xbf"))
+    lines = 0
+    for raw in stream:
+        lines += 1
+        if not raw.strip():
+            continue
+        try:
+            yield lines, msgspec.json.decode(raw)
+        except (msgspec.DecodeError, RecursionError):
+            # Not a value by itself, or one that only the standard library reads, such as a lone surrogate.
+            yield from _running(raw + stream.read(), name, lines)
+            return
+
+
+def _running(data: bytes, name: str, line_number: int) -> Iterator[tuple[int, Any]]:
+    """The values of a text in which lines mean nothing; `line_number` is that of its beginning."""
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise UsageError(_refused(name, None, None, "the file is not UTF-8")) from None
-    decoder = json.JSONDecoder()
-    at, lines = 0, 1
+    decoder = json.JSONDecoder(parse_constant=_refuse_constant)
+    at = 0
     while True:
         start = at
-        while at < len(text) and text[at].isspace():
+        while at < len(text) and text[at] in _SPACE:
             at += 1
-        lines += text.count("\n", start, at)
+        line_number += text.count("\n", start, at)
         if at == len(text):
             return
         try:
             value, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
-            why = (
-                f"no JSON: {error.msg}"
-                if isinstance(error, json.JSONDecodeError)
-                else "no JSON that can be read"
-            )
-            raise UsageError(_refused(name, lines, None, why)) from None
-        yield lines, value
-        lines += text.count("\n", at, end)
+            why = "no JSON that can be read"
+            if isinstance(error, json.JSONDecodeError):
+                line_number += text.count("\n", at, error.pos)
+                why = f"no JSON: {error.msg}"
+            raise UsageError(_refused(name, line_number, None, why)) from None
+        yield line_number, value
+        line_number += text.count("\n", at, end)
         at = end
 
 
+_SPACE = " \t\n\r"
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"JSON has no {name}")
+
+
 def _judged(value: Any, name: str, number: int) -> Judged:
+    if _is_too_deep(value):
+        raise msgspec.ValidationError(
+            f"More than {MAX_EVIDENCE_DEPTH} objects and arrays stand inside each other"
+        )
     if isinstance(value, Mapping) and value.get("schema") == SCHEMA:
         checked = msgspec.convert(value, _Line)
         envelope = value["envelope"]
         count = len(envelope["results"])
+        _refuse_doubles(envelope)
         if len(checked.files) not in (1, count):
             raise msgspec.ValidationError(f"Expected 1 or {count} files - at `$.files`")
         files = checked.files * count if len(checked.files) == 1 else checked.files
         return Judged(
             envelope=envelope,
-            conversation=checked.conversation,
-            document=checked.document,
-            files=files,
+            conversation=shown_file(checked.conversation),
+            document=shown_file(checked.document),
+            files=[shown_file(file) for file in files],
             case=checked.case,
             produced=checked.produced,
         )
     checked_envelope = msgspec.convert(value, _Envelope)
+    _refuse_doubles(value)
+    shown = shown_file(name)
     return Judged(
         envelope=value,
-        conversation=f"{name} #{number}" if number > 1 else name,
-        document=checked_envelope.document.name or "the document",
+        conversation=f"{shown} #{number}" if number > 1 else shown,
+        document=shown_file(checked_envelope.document.name or "the document"),
         files=result_files(value),
+        is_named=False,
     )
+
+
+def _is_too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MAX_EVIDENCE_DEPTH + 1):
+        level = [
+            part
+            for each in level
+            for part in (each.values() if type(each) is dict else each if type(each) is list else ())
+            if type(part) in (dict, list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _refuse_doubles(envelope: Mapping[str, Any]) -> None:
+    """Verdicts are known by their ids, so no two may share one."""
+    first: dict[str, int] = {}
+    for index, result in enumerate(envelope["results"]):
+        if first.setdefault(result["id"], index) != index:
+            other = first[result["id"]]
+            raise msgspec.ValidationError(
+                f"Expected an id of its own, not that of result {other} - at `$.results[{index}].id`"
+            )
 
 
 def _refused(name: str | None, line_number: int | None, value: Any, why: str) -> Problem:
@@ -266,6 +337,6 @@ def _refused(name: str | None, line_number: int | None, value: Any, why: str) ->
         file=name,
         line=line_number,
         expected="an envelope (`averment run --output`), or lines of results (`averment run --results`)",
-        found=why,
+        found=printable(why, 300),
         mend="Write them with `averment run`.",
     )
