@@ -163,6 +163,8 @@ def test_a_table_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert table is not None
     assert _told(tmp_path, f"a\n{'x' * 200_001}\n") == [("csv_syntax", 2)]
     assert _told(tmp_path, f'{{"a": "{"x" * 200_001}"}}\n', "t.jsonl") == [("cell_too_long", 1)]
+    monkeypatch.setattr(tables, "MAX_COLUMNS", 2)
+    assert _told(tmp_path, "a,b,c\n1,2,3\n") == [("too_many_columns", 1)]
     monkeypatch.setattr(tables, "MAX_TABLE_BYTES", 10)
     assert _told(tmp_path, "a\n" * 10) == [("table_too_large", None)]
     assert csv.field_size_limit() == limit

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 
 from averment.errors import Problem, UsageError
 from averment.text.jsontext import sha256
@@ -146,9 +147,9 @@ def _remove(path: str) -> None:
 
 
 def _write(path: str, text: str) -> None:
-    if not os.path.lexists(path):
-        with open(path, "x", encoding="utf-8") as file:
-            file.write(text)
+    """Writes a file where there is none; another process may just be doing the same."""
+    with suppress(FileExistsError), open(path, "x", encoding="utf-8") as file:
+        file.write(text)
 
 
 def _link(path: str) -> Problem:

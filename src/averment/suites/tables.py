@@ -20,10 +20,12 @@ from averment.errors import EvidenceError, Problem
 from averment.text.jsontext import JSONProblem, NonFinite, canonical, decode
 from averment.text.reading import is_whole
 
-__all__ = ["MAX_CELL", "MAX_ROWS", "MAX_TABLE_BYTES", "RESERVED", "Row", "Table", "read_table"]
+__all__ = ["MAX_CELL", "MAX_COLUMNS", "MAX_ROWS", "MAX_TABLE_BYTES", "RESERVED", "Row", "Table", "read_table"]
 
 MAX_ROWS = 100_000
 """Cases in one table."""
+MAX_COLUMNS = 1000
+"""Columns of one table."""
 MAX_CELL = 2**20
 """Characters of one cell."""
 MAX_TABLE_BYTES = 64 * 2**20
@@ -204,6 +206,9 @@ class _Reading:
     def _declare(self, columns: list[str], line: int) -> None:
         """Takes the header, or the keys of the first object."""
         self.columns = tuple(columns)
+        if len(columns) > MAX_COLUMNS:
+            expected = f"at most {MAX_COLUMNS:,}"
+            raise _Refused(self._problem("too_many_columns", "there are too many columns", line, expected))
         if len(columns) == 1 and (separator := next((s for s in ";\t" if s in columns[0]), None)):
             name = "tabs" if separator == "\t" else "semicolons"
             raise _Refused(
@@ -279,10 +284,7 @@ class _Reading:
             self.tell("duplicate_column", f"the key `{str(path[-1])[:60]}` stands there twice", number)
         if not self.columns:
             self._declare(list(value), number)
-        odd = [
-            *(name for name in self.columns if name not in value),
-            *(name for name in value if name not in self.columns),
-        ]
+        odd = sorted(value.keys() ^ set(self.columns))
         if odd:
             expected = f"the keys of the first line: {', '.join(self.columns)[:200]}"
             self.tell("ragged_row", f"the line has other keys, `{odd[0][:60]}` among them", number, expected)
