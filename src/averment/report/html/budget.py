@@ -13,7 +13,7 @@ from averment.report.html.cards import grounds_of
 from averment.report.html.conversation import Conversation, Level, conversation, transcript_only
 from averment.verdicts.judged import Judged
 
-__all__ = ["CONVERSATIONS", "LARGEST", "LEVELS", "Budget"]
+__all__ = ["CONVERSATIONS", "LARGEST", "LEVELS", "MANY", "Budget"]
 
 LARGEST = 1_800_000
 """Bytes of one conversation."""
@@ -28,7 +28,7 @@ LEVELS = (
     Level(text=200, spans=0, around=1),
 )
 """From everything to least."""
-_MANY = 20
+MANY = 20
 """From so many conversations on, those in which everything passed keep only their cards."""
 
 
@@ -39,6 +39,10 @@ class Budget:
         entries: the conversations, worst first.
         keys: their keys in the page.
         size: how many bytes a conversation takes.
+
+    Attributes:
+        dropped: how many conversations keep only their cards, though there is evidence.
+        items: how many turns, calls and spans are shown.
     """
 
     def __init__(
@@ -47,6 +51,7 @@ class Budget:
         self._shown: list[Conversation | None] = []
         self._missing: list[str | None] = []
         self.dropped = 0
+        self.items = 0
         wanting = sum(not _gives_way(entry, len(entries)) for entry in entries)
         room = CONVERSATIONS
         for entry, key in zip(entries, keys, strict=True):
@@ -64,6 +69,7 @@ class Budget:
 
     def _add(self, conversation: Conversation | None, missing: str | None) -> None:
         self._shown.append(conversation)
+        self.items += 0 if conversation is None else len(conversation.items)
         self._missing.append(missing)
 
     def conversation(self, index: int) -> Conversation | None:
@@ -95,7 +101,7 @@ def _transcript(entry: Judged) -> object:
 
 
 def _gives_way(entry: Judged, total: int) -> bool:
-    return total > _MANY and all(
+    return total > MANY and all(
         result["status"] == "PASS" or result.get("code") == "not_applicable" for result in entry.results
     )
 

@@ -71,6 +71,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     waits_for: Sequence[Cell]
     grounds: Sequence[Grounds]
     is_open: bool
+    is_whole: bool
 
 
 def group_of(result: Mapping[str, Any]) -> str:
@@ -107,7 +108,7 @@ def cards(
         key: its key in the page.
         conversation: what is shown of it; None when nothing is.
         opened: how many cards of failures are open from the start.
-        asks: whether to show on passes, too, what was asserted.
+        asks: whether passes are shown whole; else without what was asserted, and what they rest on in few words.
     """
     anchors = result_anchors(entry, key)
     results = entry.results
@@ -134,7 +135,7 @@ def cards(
                 links,
                 by_id=by_id,
                 is_open=is_open,
-                asks=asks or result["status"] != "PASS",
+                is_whole=asks or result["status"] != "PASS",
             )
         )
     return found
@@ -154,7 +155,7 @@ def _card(
     *,
     by_id: Mapping[str, Mapping[str, Any]],
     is_open: bool,
-    asks: bool,
+    is_whole: bool,
 ) -> Card:
     asked = {} if assertion is None else _asked(assertion)
     code = result.get("code")
@@ -187,10 +188,11 @@ def _card(
             if name in gap
         },
         facts=facts(result, links, asked),
-        asked=shown(yaml_text(asked), 1200) if asked and asks else None,
+        asked=shown(yaml_text(asked), 1200) if asked and is_whole else None,
         waits_for=_waits_for(assertion, links),
         grounds=grounds,
         is_open=is_open,
+        is_whole=is_whole,
     )
 
 

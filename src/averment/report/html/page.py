@@ -14,7 +14,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from averment._version import __version__
-from averment.report.html.budget import Budget
+from averment.report.html.budget import MANY, Budget
 from averment.report.html.cards import GROUPS, Card, cards, group_of
 from averment.report.html.conversation import Conversation
 from averment.report.html.names import entry_keys
@@ -33,8 +33,8 @@ _VERDICTS = {
 }
 _WORST_FIRST = (3, 2, 1, 0)
 _OPENED = 3
-_MANY = 20
-"""From so many conversations on, those in which everything passed keep only their cards."""
+_LONG = 400
+"""From so many results and events on, what is out of sight is laid out when it comes into sight."""
 
 
 class Counts(msgspec.Struct, frozen=True):
@@ -129,6 +129,7 @@ def page(entries: Sequence[Judged]) -> str:
             for name, values in (("kinds", kinds), ("dimensions", dimensions), ("tags", tags))
         },
         total=len(every),
+        is_long=len(every) + budget.items > _LONG,
         dropped=budget.dropped,
         lanes=list(LANES.values()),
         version=__version__,
@@ -139,13 +140,13 @@ def page(entries: Sequence[Judged]) -> str:
 def _section(entry: Judged, key: str, index: int, total: int, budget: Budget) -> Section:
     envelope = entry.envelope
     conversation = budget.conversation(index)
-    shown_cards = cards(entry, key, conversation, opened=_OPENED if index == 0 else 0, asks=total <= _MANY)
+    shown_cards = cards(entry, key, conversation, opened=_OPENED if index == 0 else 0, asks=total <= MANY)
     summary = envelope["summary"]
     exit_code = int(envelope["exit_code"])
     name = short(entry.conversation, 160)
     statuses = [result["status"] for result in entry.results]
     return Section(
-        anchor=f"conversation-{key}" if key else "results",
+        anchor=f"e-{key}" if key else "results",
         key=key,
         conversation_name=name,
         document=short(entry.document, 160),

@@ -58,7 +58,9 @@
     if (first === null) return;
     box.append(copy);
     const scroll = one(".scroll", copy);
-    scroll.scrollLeft = (first / 1000) * drawing.getBoundingClientRect().width - scroll.clientWidth / 3;
+    requestAnimationFrame(() => {
+      scroll.scrollLeft = (first / 1000) * drawing.getBoundingClientRect().width - scroll.clientWidth / 3;
+    });
   };
   const excerpt = (marked) => {
     const shown = new Set();
@@ -204,8 +206,10 @@
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("input", changed);
     form.addEventListener("reset", () => setTimeout(changed));
-    recall();
-    filter();
+    if (location.search) {
+      recall();
+      filter();
+    }
   }
   reveal(true);
 
