@@ -29,7 +29,7 @@ def execute(args: argparse.Namespace) -> int:
     from importlib.resources import files
     from pathlib import Path
 
-    from averment.cli.outputs import say, wants_color, writing
+    from averment.cli.outputs import look, say, writing
     from averment.documents import Document
     from averment.engine import run
     from averment.evidence import Evidence
@@ -62,7 +62,7 @@ def execute(args: argparse.Namespace) -> int:
     output = target / "envelope.json"
     with writing(str(output)) as write:
         write(envelope.to_json())
-    say(render(envelope, checked, evidence.model, source=str(conversation), color=wants_color()))
+    say(render(envelope, checked, evidence.model, source=str(conversation), look=look()))
     say(
         f"\nThe envelope with all results and their grounds: {output}\n"
         f"The same again, with the exit code that would have stopped a pull request:\n"

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from errno import EISDIR
+from typing import TYPE_CHECKING, TextIO
 
 from averment.errors import Problem, UsageError
 
-__all__ = ["ReaderGoneError", "say", "wants_color", "writing"]
+if TYPE_CHECKING:
+    from averment.report.look import Look
+
+__all__ = ["ReaderGoneError", "is_terminal", "look", "say", "wants_color", "writing"]
 
 
 class ReaderGoneError(Exception):
@@ -67,9 +71,39 @@ def say(data: bytes | str, *, err: bool = False) -> None:
         raise _unwritable("<stdout>", error) from None
 
 
-def wants_color() -> bool:
-    """Whether standard output is a terminal whose user has not asked for plain text (no-color.org)."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+def is_terminal(stream: TextIO) -> bool:
+    """Whether somebody looks at a terminal that can do more than print lines."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def wants_color(*, err: bool = False) -> bool:
+    """Whether to print in colours, to standard output or standard error.
+
+    NO_COLOR (no-color.org) turns them off; FORCE_COLOR and CLICOLOR_FORCE turn them on also where there is no terminal,
+    as the logs of CI show them; otherwise a terminal gets them. The first of these that is set and not empty decides.
+    """
+    if os.environ.get("NO_COLOR"):
+        return False
+    for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
+        if asked := os.environ.get(name):
+            return asked.lower() not in ("0", "false")
+    return is_terminal(sys.stderr if err else sys.stdout)
+
+
+def look(*, err: bool = False) -> Look:
+    """How text for people looks where it goes: to standard output, or standard error."""
+    from averment.report.look import Look
+
+    stream = sys.stderr if err else sys.stdout
+    width = None
+    if is_terminal(stream):
+        from shutil import get_terminal_size
+
+        with suppress(OSError):
+            width = os.get_terminal_size(stream.fileno()).columns
+        if not width or os.environ.get("COLUMNS", "").isdigit():
+            width = get_terminal_size().columns
+    return Look(color=wants_color(err=err), width=width)
 
 
 def _unwritable(name: str, error: Exception) -> UsageError:

@@ -22,10 +22,15 @@ Examples:
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from averment.cli.parser import Parser
-from averment.errors import DocumentError, Problem, UsageError
+from averment.errors import AvermentError, DocumentError, Problem, UsageError
+
+if TYPE_CHECKING:
+    from averment.evidence import Evidence
+    from averment.evidence.load import Reading
 
 __all__ = ["configure", "execute"]
 
@@ -98,6 +103,7 @@ def configure(parser: Parser) -> None:
         help="repeat the redacted transcript in each pii result, as the contract does",
     )
     parser.add_argument("--verbose", action="store_true", help="show the grounds of passes as well")
+    parser.add_argument("-q", "--quiet", action="store_true", help="show only what is not a pass")
     parser.add_argument("--output", metavar="FILE", help="also write the envelopes (JSON) to this file")
     parser.add_argument(
         "--results",
@@ -117,7 +123,7 @@ def _add_shared(parser: Parser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Judges, prints and writes; returns the worst exit code."""
-    from averment.cli.inputs import load_documents, load_evidence, reading, refuse_twice
+    from averment.cli.inputs import load_documents, reading, refuse_twice
     from averment.cli.verdicts import verdicts
     from averment.engine import compile_plan, run_plan
 
@@ -142,24 +148,37 @@ def execute(args: argparse.Namespace) -> int:
     except DocumentError:
         _explain_swap(documents[0], conversations)
         raise
-    with verdicts(args) as taken:
+    with verdicts(args, total=None if args.every else len(conversations)) as taken:
         for name in conversations or (None,):
-            found = load_evidence(
-                name,
-                given,
-                wanted=args.wanted,
-                every=args.every,
-                from_format=from_format,
-                others=args.evidence,
-                clock_offset=args.clock_offset,
-            )
-            for evidence, label in found:
+            for evidence, label in _found(args, name, given, from_format):
                 envelope = run_plan(plan, evidence, inconclusive_policy=args.inconclusive_policy)
                 taken.take(envelope, plan.document, evidence, label)
-        worst = taken.worst()
-        if len(taken.codes) > 1 and args.format == "text":
-            taken.say(f"\n{len(taken.codes)} conversations, the worst of them: exit {worst}\n")
-    return worst
+        return taken.finish()
+
+
+def _found(
+    args: argparse.Namespace, name: str | None, given: Mapping[str, str], how: Reading | None
+) -> Iterator[tuple[Evidence, str]]:
+    """The conversations to judge, each with the name to show for it; a large file is read as they are asked for."""
+    from averment.cli.inputs import load_evidence
+
+    if args.every and name is not None and not given and not args.evidence:
+        from averment.cli.runs import each_run
+
+        for label, found in each_run(name, how, wanted=args.wanted):
+            if isinstance(found, AvermentError):
+                raise found
+            yield found, label
+        return
+    yield from load_evidence(
+        name,
+        given,
+        wanted=args.wanted,
+        every=args.every,
+        from_format=how,
+        others=args.evidence,
+        clock_offset=args.clock_offset,
+    )
 
 
 def _is_bare(args: argparse.Namespace) -> bool:

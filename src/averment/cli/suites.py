@@ -71,7 +71,8 @@ def run_suite(args: argparse.Namespace) -> int:
     _refuse(args, _OF_DOCUMENTS, "makes no sense with a suite", "Say in the suite what is judged by what.")
     suite = Suite.load(_file(args), only=args.only, keep=args.keep, reading=reading(args))
     judging = suite.judge(jobs=args.jobs or 1, inconclusive_policy=args.inconclusive_policy)
-    with _ended_in_order(), verdicts(args) as taken, closing(judging):
+    total = sum(1 for entry in suite.entries for _ in entry.trials())
+    with _ended_in_order(), verdicts(args, total=total) as taken, closing(judging):
         for outcome in judging:
             taken.take(
                 outcome.envelope,
@@ -81,7 +82,7 @@ def run_suite(args: argparse.Namespace) -> int:
                 case=outcome.case,
                 produced=outcome.produced,
             )
-        return taken.worst()
+        return taken.finish()
 
 
 def _file(args: argparse.Namespace) -> str:

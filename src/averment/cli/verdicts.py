@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from averment.cli.outputs import say, wants_color, writing
+from averment.cli.outputs import look, say, writing
 from averment.cli.parser import Parser
+from averment.cli.printing import Printing
+from averment.cli.progress import Steps, progress
 from averment.documents import Document
 from averment.engine import Envelope
 from averment.errors import ExitCode, Problem, UsageError
@@ -44,27 +47,37 @@ def add_reports(parser: Parser) -> None:
 
 
 class Verdicts:
-    """Takes the envelopes of a run one by one, prints them, and keeps what reports need.
+    """Takes the envelopes of a run one by one, prints them, and keeps what reports need; without reports, nothing.
 
-    Attributes:
-        codes: the exit code of each envelope.
+    Args:
+        args: the options of `averment run`.
+        envelopes: writes an envelope's bytes.
+        lines: writes a line of results.
+        steps: is told of every conversation.
     """
 
     def __init__(
-        self, args: argparse.Namespace, envelopes: Callable[[bytes], object], lines: Callable[[bytes], object]
+        self,
+        args: argparse.Namespace,
+        envelopes: Callable[[bytes], object],
+        lines: Callable[[bytes], object],
+        steps: Steps,
     ) -> None:
-        self.codes: list[int] = []
         self._format = args.format
         self._compat = args.compat
-        self._verbose = args.verbose
         self._writes_envelopes = args.output is not None
         self._writes_lines = args.results is not None
         self._envelopes = envelopes
         self._lines = lines
+        self._steps = steps
+        self._codes: set[int] = set()
         self._is_aside = "-" in _outputs(args)
         self._reports = _wanted(args)
         self._keeps_evidence = not {"html", "markdown", "sarif"}.isdisjoint(self._reports)
         self._judged: list[Judged] = []
+        self._printing = Printing(
+            self._say, look(err=self._is_aside), verbose=args.verbose, quiet=getattr(args, "quiet", False)
+        )
 
     def take(
         self,
@@ -77,7 +90,9 @@ class Verdicts:
         produced: Produced | None = None,
     ) -> None:
         """One conversation was judged."""
-        self.codes.append(int(envelope.exit_code))
+        code = int(envelope.exit_code)
+        self._codes.add(code)
+        self._steps.advance(failing=code != ExitCode.YES)
         encoded = b""
         if self._writes_envelopes or self._format == "json":
             encoded = envelope.to_json(compat=self._compat)
@@ -101,36 +116,41 @@ class Verdicts:
             if self._reports:
                 self._judged.append(entry)
         if self._format == "text":
-            from averment.report.terminal import render
-
-            text = render(
-                envelope, document, evidence.model, source=name, color=wants_color(), verbose=self._verbose
-            )
-            self.say(text if len(self.codes) == 1 else f"\n{text}")
+            self._printing.take(envelope, document, evidence.model, name, case)
         elif not self._is_aside:
+            self._steps.pause()
             say(encoded)
 
-    def say(self, text: str) -> None:
-        """Prints for people: on standard error where standard output is a report."""
-        if "github" in self._reports:
-            from averment.report.github import inert
+    def finish(self) -> int:
+        """All are taken: prints what they came to, where there were several, and returns the worst exit code.
 
-            text = inert(text)
-        say(text, err=self._is_aside)
+        That is `no verdict` where nothing was judged at all.
+        """
+        self._printing.finish()
+        return next((code for code in _WORST_FIRST if code in self._codes), ExitCode.NO_VERDICT)
 
-    def worst(self) -> int:
-        """The worst exit code."""
-        return next(code for code in _WORST_FIRST if code in self.codes)
+    def flush(self) -> None:
+        """Prints what waits to be printed, because the run ends early."""
+        self._printing.flush()
 
     @property
     def judged(self) -> list[Judged]:
         """What the reports are about."""
         return self._judged
 
+    def _say(self, text: str) -> None:
+        """Prints for people: on standard error where standard output is a report."""
+        self._steps.pause()
+        say(text, err=self._is_aside)
+
 
 @contextmanager
-def verdicts(args: argparse.Namespace) -> Iterator[Verdicts]:
+def verdicts(args: argparse.Namespace, *, total: int | None = None) -> Iterator[Verdicts]:
     """Takes the verdicts of a run; when all are taken, the reports are written.
+
+    Args:
+        args: the options of `averment run`.
+        total: how many conversations there will be, for the progress; None where that is not known.
 
     Raises:
         UsageError: a file can't be written, told before anything is judged; or two outputs are standard output.
@@ -139,8 +159,13 @@ def verdicts(args: argparse.Namespace) -> Iterator[Verdicts]:
         envelopes = files.enter_context(writing(args.output))
         lines = files.enter_context(writing(args.results))
         report = files.enter_context(reporting(args))
-        taken = Verdicts(args, envelopes, lines)
-        yield taken
+        is_quiet = args.format == "json" and sys.stdout.isatty()  # every step prints there
+        steps = files.enter_context(progress(1 if is_quiet else total))
+        taken = Verdicts(args, envelopes, lines, steps)
+        try:
+            yield taken
+        finally:
+            taken.flush()
         report(taken.judged)
 
 

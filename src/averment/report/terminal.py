@@ -1,32 +1,35 @@
 """An envelope for a person at a terminal: what failed, the evidence that shows it, then counts.
 
-Evidence can hold anything, terminal control sequences too: what is quoted is redacted first, then made printable,
-then cut.
+Evidence can hold anything, terminal control sequences too, and so can documents: what is quoted of evidence is redacted
+first, then made printable, then cut; what stems from a document is made printable and cut. No line that comes out is a
+command for the runner of GitHub Actions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from averment.assertions.base import Status
+from averment.assertions.base import Assertion, Status
 from averment.documents import Document
 from averment.engine.envelope import Envelope, Result
 from averment.evidence.model import EvidenceModel, ToolCall
+from averment.report.look import PLAIN, Look, cells
 from averment.text.jsontext import canonical
 from averment.text.pii import redact
-from averment.text.shown import printable
+from averment.text.shown import brief, inert, printable
 
-__all__ = ["call_text", "card", "render"]
+__all__ = ["VERDICTS", "call_text", "card", "cards", "counted", "head", "open_results", "render"]
 
 _SHOWN = 3
-_CODES = {"PASS": "32", "FAIL": "31;1", "INCONCLUSIVE": "33", "dim": "2", "bold": "1"}
-_VERDICTS = {
+_LONGEST_NAME = 240
+VERDICTS = {
     0: "the gate says yes",
     1: "the gate says no",
     2: "no verdict: evidence is missing, and the policy is to refuse",
     3: "internal error: a check failed, please report it",
 }
+"""What an exit code says (definitions, "Exit codes")."""
 
 
 def render(
@@ -35,7 +38,7 @@ def render(
     evidence: EvidenceModel,
     *,
     source: str | None = None,
-    color: bool = False,
+    look: Look = PLAIN,
     verbose: bool = False,
 ) -> str:
     """The report on one conversation, ending in a newline.
@@ -45,20 +48,20 @@ def render(
         document: the document they come from; its lines are named as editors understand them.
         evidence: the conversation, for the excerpts.
         source: the conversation's name, as the user gave it.
-        color: whether to use ANSI colours.
-        verbose: whether to show the grounds of passes as well.
+        look: colours, and where lines end.
+        verbose: whether to show the grounds of passes as well, after all that is open.
     """
-    paint = _painter(color)
-    lines = [paint("bold", f"{document.display_name} over {source or 'the conversation'}"), ""]
+    names = [brief(name, _LONGEST_NAME) for name in (document.display_name, source or "the conversation")]
+    lines = [look.paint("bold", " over ".join(names)), ""]
     if all(result.status is Status.INCONCLUSIVE for result in envelope.results):
-        lines += [paint("INCONCLUSIVE", "NOTHING WAS DECIDED: every assertion is INCONCLUSIVE."), ""]
-    results = {result.id: result for result in envelope.results}
-    for index in _worst_first(envelope.results):
-        result = envelope.results[index]
-        premises = [results[name] for name in document.assertions[index].premises()]
-        lines += [*_card(result, premises, document.file_name(index), evidence, paint), ""]
-    lines += _tally(envelope, paint)
-    return "\n".join(lines) + "\n"
+        lines += [look.paint("INCONCLUSIVE", "NOTHING WAS DECIDED: every assertion is INCONCLUSIVE."), ""]
+    shown = open_results(envelope.results)
+    if verbose:
+        shown += [index for index, result in enumerate(envelope.results) if result.status is Status.PASS]
+    for told in cards(envelope, document, evidence, shown, look):
+        lines += [*told, ""]
+    lines += _tally(envelope, look)
+    return inert("\n".join(lines) + "\n")
 
 
 def card(envelope: Envelope, document: Document, evidence: EvidenceModel, index: int) -> str:
@@ -70,58 +73,116 @@ def card(envelope: Envelope, document: Document, evidence: EvidenceModel, index:
         evidence: the conversation, for the excerpts.
         index: which result is meant.
     """
+    return inert("\n".join(next(cards(envelope, document, evidence, [index], PLAIN))))
+
+
+def cards(
+    envelope: Envelope, document: Document, evidence: EvidenceModel, indexes: Iterable[int], look: Look
+) -> Iterator[list[str]]:
+    """The lines of one card after the other; not yet inert."""
     results = {result.id: result for result in envelope.results}
-    premises = [results[name] for name in document.assertions[index].premises()]
-    lines = _card(
-        envelope.results[index], premises, document.file_name(index), evidence, _painter(color=False)
-    )
-    return "\n".join(lines)
+    for index in indexes:
+        premises = [results[name] for name in document.assertions[index].premises()]
+        lines = [*head(envelope.results[index], document.file_name(index), look)]
+        lines += _body(envelope.results[index], document.assertions[index], premises, evidence, look)
+        yield lines
 
 
-def _worst_first(results: Sequence[Result]) -> list[int]:
+def open_results(results: Sequence[Result]) -> list[int]:
     """Indexes of what is not PASS: failures that gate, then other failures, then what stayed undecided."""
     rank = {Status.FAIL: 0, Status.INCONCLUSIVE: 1}
-    open_results = [
+    found = [
         index
         for index, result in enumerate(results)
         if result.status is not Status.PASS and result.is_applicable
     ]
     return sorted(
-        open_results,
-        key=lambda index: (rank[results[index].status], results[index].severity != "error", index),
+        found, key=lambda index: (rank[results[index].status], results[index].severity != "error", index)
     )
 
 
-def _card(
-    result: Result,
-    premises: Sequence[Result],
-    file: str,
-    evidence: EvidenceModel,
-    paint: Callable[[str, str], str],
+def counted(counts: Mapping[str, int], look: Look, *, zeros: bool = True) -> str:
+    """Counts by verdict, `12 pass · 1 fail`, in the colours of the verdicts.
+
+    Args:
+        counts: how many there are, by the verdict's name in lower case.
+        look: the colours.
+        zeros: whether to say of which there are none.
+    """
+    return " · ".join(
+        look.paint(name.upper() if count else "dim", f"{count} {name}")
+        for name, count in counts.items()
+        if count or zeros
+    )
+
+
+def _body(
+    result: Result, assertion: Assertion, premises: Sequence[Result], evidence: EvidenceModel, look: Look
 ) -> Iterator[str]:
-    place = f"{file}:{result.at.line}" if result.at else file
-    about = " · ".join(
-        part
-        for part in (
-            result.kind,
-            result.dimension,
-            None if result.severity == "error" else result.severity,
-            place,
-        )
-        if part
-    )
-    yield f"{paint(result.status, result.status)}  {paint('bold', result.id)}  {paint('dim', about)}"
     if result.common.get("description"):
-        yield f"    {result.common['description']}"
+        yield from look.lines(brief(result.common["description"], 400), indent=4)
     if result.reason:
-        yield f"    {printable(result.reason, 600)}"
+        yield from look.lines(printable(result.reason, 600), indent=4)
+    if result.status is Status.PASS:
+        for line in _measures(result, assertion):
+            yield from look.lines(line, indent=4)
     for line in _grounds(result, evidence):
-        yield f"    {line}"
+        yield from look.lines(line, indent=4)
     for premise in premises:
         for line in _grounds(premise, evidence):
-            yield f"    {line}  {paint('dim', f'({premise.id}: {premise.status})')}"
+            *whole, last = look.lines(line, indent=4)
+            yield from whole
+            yield f"{last}  {look.paint('dim', f'({brief(premise.id, 80)}: {premise.status})')}"
     if result.code:
-        yield paint("dim", f"    code: {result.code}")
+        yield look.paint("dim", f"    code: {result.code}")
+
+
+def head(result: Result, file: str, look: Look, *, where: str | None = None) -> Iterator[str]:
+    """The first line of a card: verdict and name, and what kind of assertion it is; in two lines where it is too long.
+
+    Args:
+        result: the result.
+        file: the file in which its assertion stands.
+        look: colours and width.
+        where: in how many conversations.
+    """
+    place = f"{file}:{result.at.line}" if result.at else file
+    severity = None if result.severity == "error" else result.severity
+    about = " · ".join(
+        brief(part, _LONGEST_NAME) for part in (where, result.kind, result.dimension, severity, place) if part
+    )
+    name = brief(result.id, 120)
+    line = f"{look.paint(result.status, result.status)}  {look.paint('bold', name)}"
+    if look.width is not None and len(result.status) + cells(name) + cells(about) + 4 > look.width:
+        yield line
+        yield from look.lines(about, indent=4, style="dim")
+    else:
+        yield f"{line}  {look.paint('dim', about)}"
+
+
+def _measures(result: Result, assertion: Assertion) -> Iterator[str]:
+    """What was counted or measured for a pass, beside what was asked."""
+    details = result.details
+    if details.get("vacuous"):
+        yield "there was nothing in the conversation that it could have failed on"
+    if "met" in details and "of" in details:
+        yield f"{details['met']} of {details['of']} met"
+    for name, limit, unit in (("measured_ms", "max_ms", " ms"), ("measured", "max", "")):
+        if name in details:
+            yield f"measured {details[name]}{unit}, and may be at most {getattr(assertion, limit, '?')}{unit}"
+    if "observed" in details:
+        yield f"observed {details['observed']}, and asked for {_bounds(getattr(assertion, 'count', None))}"
+
+
+def _bounds(count: Any) -> str:
+    if isinstance(count, int):
+        return str(count)
+    parts = [
+        f"{words} {bound}"
+        for words, name in (("at least", "min"), ("at most", "max"))
+        if isinstance(bound := getattr(count, name, None), int)
+    ]
+    return " and ".join(parts) or "any number"
 
 
 def _grounds(result: Result, evidence: EvidenceModel) -> Iterator[str]:
@@ -134,7 +195,7 @@ def _grounds(result: Result, evidence: EvidenceModel) -> Iterator[str]:
     miss = result.details.get("nearest_miss")
     if isinstance(miss, Mapping):
         wanted.add(miss["tool_call"])
-    calls = [call for call in evidence.calls or () if redact(call.id) in wanted]
+    calls = [call for call in evidence.calls or () if redact(call.id) in wanted] if wanted else []
     for call in calls[:_SHOWN]:
         yield f"call {printable(call.id, 40)}: {call_text(call)}"
     if len(calls) > _SHOWN:
@@ -163,40 +224,32 @@ def _json(value: Any) -> str:
     return printable(canonical(value).decode()) if _is_set(value) else "{}"
 
 
-def _tally(envelope: Envelope, paint: Callable[[str, str], str]) -> Iterable[str]:
+def _tally(envelope: Envelope, look: Look) -> Iterator[str]:
     counts = envelope.counts()
-    yield " · ".join(
-        paint(name.upper() if count else "dim", f"{count} {name}") for name, count in counts.items()
-    )
+    yield counted(counts, look)
     lesser = envelope.counts(errors=False)
     if any(lesser.values()):
-        yield "warnings and notes, which never gate: " + " · ".join(
-            f"{count} {name}" for name, count in lesser.items()
-        )
-    inapplicable = [result.id for result in envelope.results if not result.is_applicable]
+        yield "warnings and notes, which never gate: " + counted(lesser, PLAIN)
+    inapplicable = [brief(result.id, 80) for result in envelope.results if not result.is_applicable]
     if inapplicable:
-        yield f"not applicable: {', '.join(inapplicable)}"
+        yield from look.lines(f"not applicable: {', '.join(inapplicable)}")
     for result in envelope.results:
         if "not_scanned" in result.details:
             parts = ", ".join(name.replace("_", " ") for name in result.details["not_scanned"])
-            yield paint("dim", f"{result.id} did not look at: {parts}")
-    dimensions: dict[str, list[Result]] = {}
-    for result in envelope.results:
-        dimensions.setdefault(result.dimension or "no dimension", []).append(result)
-    if set(dimensions) != {"no dimension"}:
-        width = max(len(name) for name in dimensions)
-        for name, results in dimensions.items():
-            statuses = [result.status for result in results]
-            told = " · ".join(
-                f"{statuses.count(status)} {status.lower()}" for status in Status if status in statuses
-            )
-            yield f"  {name:<{width}}  {told}"
+            yield from look.lines(f"{brief(result.id, 80)} did not look at: {parts}", style="dim")
+    yield from _dimensions(envelope.results)
     policy = f" (inconclusive_policy: {envelope.inconclusive_policy})" if counts["inconclusive"] else ""
-    yield f"exit {int(envelope.exit_code)}: {_VERDICTS[int(envelope.exit_code)]}{policy}"
+    yield f"exit {int(envelope.exit_code)}: {VERDICTS[int(envelope.exit_code)]}{policy}"
 
 
-def _painter(color: bool) -> Callable[[str, str], str]:
-    def paint(style: str, text: str) -> str:
-        return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if color else text
-
-    return paint
+def _dimensions(results: Sequence[Result]) -> Iterator[str]:
+    """The counts under each heading, where the document has headings."""
+    dimensions: dict[str, dict[str, int]] = {}
+    for result in results:
+        name = brief(result.dimension or "no dimension", 40)
+        told = dimensions.setdefault(name, {**{s.lower(): 0 for s in Status}, "not applicable": 0})
+        told[result.status.lower() if result.is_applicable else "not applicable"] += 1
+    if set(dimensions) != {"no dimension"}:
+        width = max(map(cells, dimensions))
+        for name, counts in dimensions.items():
+            yield f"  {name}{' ' * (width - cells(name))}  {counted(counts, PLAIN, zeros=False)}"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from averment.text.pii import redact
 
-__all__ = ["printable", "visible"]
+__all__ = ["brief", "inert", "printable", "visible"]
+
+_COMMAND = re.compile(r"^((?:\s|\x1b\[[\d;]*m)*)(?=::)|(?<=##)(?=\[)", re.MULTILINE)
 
 _LONG = 10_000
 
@@ -32,6 +35,21 @@ def visible(text: str, *, keep: str = "") -> str:
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() or char in keep else _escaped(char) for char in text)
+
+
+def brief(text: str, limit: int = 160) -> str:
+    """Text that an author wrote, such as an id: visible, and cut; redacted it is not."""
+    shown = visible(text[: limit + 1])
+    return shown if len(shown) <= limit else shown[: limit - 3] + "..."
+
+
+def inert(text: str) -> str:
+    """The text with a backslash in whatever a runner of GitHub Actions would take for a command of the step.
+
+    It reads all that a step prints: `::name::` is a command at the beginning of a line, after white space and colours
+    too, and `##[name]` wherever it stands (actions/runner, `ActionCommand`).
+    """
+    return _COMMAND.sub(lambda found: f"{found[1] or ''}\\", text)
 
 
 def _escaped(char: str) -> str:
