@@ -45,10 +45,25 @@ def _is_gone(pid: int) -> bool:
 
 
 def test_a_command_that_ends_well_is_nothing_to_tell(run: Run, tmp_path: Path) -> None:
-    """Both streams are in the log, in the order they came; there is nothing to read on standard input."""
-    code = "import os, sys; os.write(2, b'one\\n'); os.write(1, b'two\\n'); print(repr(sys.stdin.read()), os.getcwd())"
+    """Both streams are in the log, in the order they came; the working folder is the one that was named."""
+    code = "import os; os.write(2, b'one\\n'); os.write(1, b'two\\n'); print(os.getcwd())"
     assert run(*_python(code)) is None
-    assert (tmp_path / "log").read_text(encoding="utf-8") == f"one\ntwo\n'' {tmp_path}\n"
+    assert (tmp_path / "log").read_text(encoding="utf-8") == f"one\ntwo\n{tmp_path}\n"
+
+
+def test_standard_input_is_empty_whatever_ours_is(run: Run, tmp_path: Path) -> None:
+    """One that asks a person gets an end of file, not what somebody types into the run."""
+    ours, theirs = os.pipe()
+    os.write(theirs, b"typed\n")
+    saved = os.dup(0)
+    os.dup2(ours, 0)
+    try:
+        assert run(*_python("import sys; print(repr(sys.stdin.read()))")) is None
+    finally:
+        os.dup2(saved, 0)
+        for descriptor in (ours, theirs, saved):
+            os.close(descriptor)
+    assert (tmp_path / "log").read_text(encoding="utf-8") == "''\n"
 
 
 def test_no_shell_reads_an_argument(run: Run, tmp_path: Path) -> None:
