@@ -183,9 +183,9 @@ def _card(
         code=_optional(code, 60),
         meaning=_MEANINGS.get(code) if isinstance(code, str) else None,
         gap={
-            name: short(gap[name], 400)
+            name: short(gap.get(name, ""), 400)
             for name in ("channel", "state", "source_format", "how")
-            if name in gap
+            if gap
         },
         facts=facts(result, links, asked),
         asked=shown(yaml_text(asked), 1200) if asked and is_whole else None,
