@@ -317,3 +317,82 @@ def test_without_gh_there_is_a_notice(run: Run, tmp_path: Path) -> None:
     done = run("Comment on the pull request", NAME="averment", NUMBER="12", PATH=str(tmp_path))
     assert done.returncode == 0
     assert "::notice title=averment::" in done.printed
+
+
+PAGE = (ROOT / "docs" / "continuous-integration.md").read_text(encoding="utf-8")
+WORKFLOW, CODE_SCANNING, GITLAB = (
+    yaml.safe_load(block) for block in re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+)
+
+
+def test_the_page_names_every_input_and_output() -> None:
+    """Workflows that are shown give inputs that there are, with the permission that a comment needs."""
+    (step,) = (step for step in WORKFLOW["jobs"]["verdicts"]["steps"] if "averment" in step["uses"])
+    assert set(step["with"]) <= set(ACTION["inputs"])
+    assert WORKFLOW["permissions"] == {"contents": "read", "pull-requests": "write"}
+    table = PAGE.partition("| input |")[2].partition("\n\n")[0]
+    assert {
+        name for cell in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name in cell.split("`")[1::2]
+    } == set(ACTION["inputs"])
+    named = PAGE.partition("Its outputs are ")[2].partition(". ")[0]
+    assert set(named.split("`")[1::2]) == set(ACTION["outputs"])
+    used = re.findall(r"steps\.averment\.outputs\.([\w-]+)", str(CODE_SCANNING))
+    assert used
+    assert set(used) <= set(ACTION["outputs"])
+
+
+CURL = """#!{python}
+import json, sys
+with open({log!r}, "a", encoding="utf-8") as log:
+    print(json.dumps(sys.argv[1:]), file=log)
+if "?per_page" in sys.argv[-1]:
+    print({notes!r})
+"""
+
+
+@pytest.mark.parametrize(
+    ("bodies", "method", "end"),
+    [(["hello"], "POST", "/notes"), (["hello", f"{MARKER}\nx", f"{MARKER}\ny"], "PUT", "/notes/1")],
+)
+def test_the_recipe_for_gitlab_keeps_one_note(
+    tmp_path: Path, bodies: list[str], method: str, end: str
+) -> None:
+    """The first note with the marker is edited, and one is made where there is none."""
+    log, tool = tmp_path / "log", tmp_path / "curl"
+    notes = json.dumps([{"id": index, "body": body} for index, body in enumerate(bodies)])
+    tool.write_text(CURL.format(python=sys.executable, log=str(log), notes=notes), encoding="utf-8")
+    tool.chmod(0o755)
+    (tmp_path / "verdicts.md").write_text(MARKER, encoding="utf-8")
+    (script,) = GITLAB["verdicts"]["after_script"]
+    subprocess.run(
+        [*BASH, script],
+        cwd=tmp_path,
+        check=True,
+        env={
+            "PATH": os.pathsep.join([str(tmp_path), str(Path(sys.executable).parent), os.environ["PATH"]]),
+            "AVERMENT_TOKEN": "t",
+            "CI_API_V4_URL": "https://gitlab.example/api/v4",
+            "CI_PROJECT_ID": "3",
+            "CI_MERGE_REQUEST_IID": "5",
+        },
+    )
+    looked, wrote = (json.loads(line) for line in log.read_text(encoding="utf-8").splitlines())
+    assert looked[-1] == "https://gitlab.example/api/v4/projects/3/merge_requests/5/notes?per_page=100"
+    assert wrote[wrote.index("--request") + 1] == method
+    assert "body@verdicts.md" in wrote
+    assert wrote[-1] == f"https://gitlab.example/api/v4/projects/3/merge_requests/5{end}"
+
+
+def test_the_recipe_for_gitlab_judges_and_keeps_the_reports(run: Run) -> None:
+    """Its command line is one that averment takes, and what it writes is what is kept."""
+    line = GITLAB["verdicts"]["script"][-1]
+    words = line.split()
+    assert words[:2] == ["averment", "run"]
+    written = {
+        words[index + 1] for index, word in enumerate(words) if word in {"--html", "--markdown", "--sarif"}
+    }
+    artifacts = GITLAB["verdicts"]["artifacts"]
+    assert set(artifacts["paths"]) == written
+    assert artifacts["reports"]["junit"] == words[words.index("--junit") + 1]
+    done = run("Judge", DOCUMENT="d.yaml", CONVERSATIONS="calls/good.json", ARGUMENTS="\n".join(words[4:]))
+    assert done.outputs["exit-code"] == "0", done.printed
