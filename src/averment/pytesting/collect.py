@@ -66,13 +66,14 @@ class Recording(pytest.Collector):
             found = [error]
         several = len(found) > 1
         file = near(self._file)
+        group = f"{_folder(self.path).name}/{self.name}"
         ids = [_id(evidence, index) for index, evidence in enumerate(found)]
         for evidence, id_, parameter in zip(found, ids, node_names(ids), strict=True):
             yield from items_of(
                 self,
                 self._conversation(evidence, f"{file} [{id_}]" if several else file),
                 parameter=parameter if several else None,
-                group=f"{self.nodeid} {parameter}" if several else self.nodeid,
+                group=f"{group} {parameter}" if several else group,
             )
 
     def _conversation(self, evidence: Evidence | AvermentError | None, name: str) -> Conversations:

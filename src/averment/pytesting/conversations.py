@@ -11,6 +11,7 @@ from averment.engine import Envelope, Result
 from averment.errors import AvermentError, Problem
 from averment.evidence import Evidence
 from averment.report.terminal import card
+from averment.text.shown import visible
 
 __all__ = ["Conversations", "Judgement", "Verdict"]
 
@@ -50,7 +51,7 @@ class Conversations:
 
     def __init__(self, document: Document, name: str, judge: Callable[[], Iterable[Judgement]]) -> None:
         self.document = document
-        self.name = name
+        self.name = visible(name)
         self._judge: Callable[[], Iterable[Judgement]] | None = judge
         self._verdicts: Sequence[Verdict] = ()
         self._problems: Sequence[Problem] = ()
@@ -64,12 +65,12 @@ class Conversations:
         if self._judge is not None:
             try:
                 judged = [*self._judge()]
-                if not judged:
-                    raise AvermentError(_nothing(self.name))
             except AvermentError as error:
                 self._problems = error.problems
             else:
-                self._verdicts = [self._worst(judged, each) for each in range(len(self.document.assertions))]
+                count = len(self.document.assertions)
+                self._problems = () if judged else (_nothing(self.name),)
+                self._verdicts = [self._worst(judged, each) for each in range(count)] if judged else ()
             self._judge = None
         if self._problems:
             raise AvermentError(self._problems)
@@ -89,7 +90,7 @@ class Conversations:
 
     def _card(self, judged: Judgement, index: int) -> str:
         told = card(judged.envelope, self.document, judged.evidence.model, index)
-        return f"{self.document.display_name} over {judged.name}\n\n{told}"
+        return f"{self.document.display_name} over {visible(judged.name)}\n\n{told}"
 
 
 def _nothing(name: str) -> Problem:

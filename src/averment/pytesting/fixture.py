@@ -170,8 +170,9 @@ class Verdicts:
         return len(self.envelope.results)
 
     def __repr__(self) -> str:
-        told = (safe(f"{result.id} {result.status.value}") for result in self.envelope.results)
-        return f"<Verdicts: {', '.join(told)}>"
+        told = [safe(f"{_short(result.id)} {result.status.value}") for result in self]
+        more = f" and {len(told) - _MOST_NAMED} more" if len(told) > _MOST_NAMED else ""
+        return f"<Verdicts: {', '.join(told[:_MOST_NAMED])}{more}>"
 
     def assert_passes(self, *ids: str) -> None:
         """Asserts that these assertions are PASS, which INCONCLUSIVE is not.
@@ -253,14 +254,26 @@ class Verdicts:
         __tracebackhide__ = True
         if id_ in self._indexes:
             return self._indexes[id_]
+        known = [_short(each) for each in [*self._indexes][:_MOST_NAMED]]
+        more = f" and {len(self) - _MOST_NAMED} more" if len(self) > _MOST_NAMED else ""
+        near_by = nearest(str(id_)[:_MOST_LETTERS], self._indexes)
         raise UsageError(
             Problem(
                 code="unknown_reference",
-                message=f"there is no assertion `{id_}`",
-                expected=f"one of {', '.join(self._indexes)}",
-                nearest=nearest(str(id_), self._indexes),
+                message=f"there is no assertion `{_short(id_)}`",
+                expected=f"one of {', '.join(known)}{more}",
+                nearest=None if near_by is None else _short(near_by),
             )
         )
+
+
+def _short(id_: object) -> str:
+    text = str(id_)
+    return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}..."
+
+
+_MOST_NAMED = 20
+_MOST_LETTERS = 200
 
 
 def _of_parts(parts: dict[str, Any]) -> Evidence:

@@ -62,7 +62,7 @@ def represented(told: pytest.ExceptionInfo[BaseException]) -> Any:
     """How pytest shows what is `Told`: its text, for `--tb=line` and editors the place in the file, no traceback."""
     shown = told.getrepr(style="value", chain=False)
     if isinstance(told.value, Told) and shown.reprcrash is not None:
-        shown.reprcrash.path = str(told.value.path)
+        shown.reprcrash.path = safe(str(told.value.path))
         shown.reprcrash.lineno = told.value.line
         shown.reprcrash.message = told.value.summary
     return shown

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +17,7 @@ import pytest
 from averment.errors import AvermentError
 from averment.pytesting.conversations import Conversations, Judgement
 from averment.pytesting.items import VerdictItem, items_of, policy_of
-from averment.pytesting.outcomes import Told, near, node_names, refused, represented
+from averment.pytesting.outcomes import Told, near, node_names, refused, represented, safe
 from averment.suites import Entry, Suite, Trial
 
 __all__ = ["SuiteEntry", "SuiteFile", "SuiteTrial"]
@@ -77,9 +79,12 @@ class SuiteTrial(pytest.Collector):
     def collect(self) -> Iterator[VerdictItem]:
         """A test for each assertion."""
         document = self._entry.plan(self._trial).document
-        return items_of(self, Conversations(document, self._trial.name, self._judged), group=self.nodeid)
+        conversations = Conversations(document, self._trial.name, self._judged)
+        return items_of(self, conversations, group=f"{safe(self._entry.name[:60])}/{self.name}")
 
     def _judged(self) -> Iterator[Judgement]:
+        if self._entry.production is not None and hasattr(self.config, "workerinput"):
+            _ignore(self.path.parent)
         for outcome in self._entry.judge(self._trial, inconclusive_policy=policy_of(self.config)):
             yield Judgement(outcome.envelope, outcome.evidence, outcome.conversation)
 
@@ -87,6 +92,14 @@ class SuiteTrial(pytest.Collector):
 def _keep(config: pytest.Config, folder: str) -> str | None:
     """Where a process of pytest-xdist keeps what it produces, beside the default: two may run the same command."""
     worker = getattr(config, "workerinput", None)
-    if worker is None:
-        return None
-    return os.path.join(folder, ".averment", f"produced-{worker['workerid']}")
+    return None if worker is None else os.path.join(folder, _FOLDER, f"produced-{worker['workerid']}")
+
+
+def _ignore(folder: Path) -> None:
+    """Keeps such a folder out of version control, as a suite does with the default one."""
+    (folder / _FOLDER).mkdir(exist_ok=True)
+    with suppress(FileExistsError), (folder / _FOLDER / ".gitignore").open("x", encoding="utf-8") as file:
+        file.write("*\n")
+
+
+_FOLDER = ".averment"
