@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -27,6 +27,8 @@ GROUPS: Mapping[str, str] = {
 """The groups of a conversation's results, in the order in which they are shown."""
 
 _SHOWN_GROUNDS = 12
+_MARKED = 100
+"""Turns, calls and spans that are marked on a timeline."""
 _SHOWN_PREMISES = 4
 _COMMON = frozenset(
     {
@@ -39,11 +41,19 @@ _RANK = {"FAIL": 0, "INCONCLUSIVE": 1, "PASS": 2}
 
 
 class Grounds(msgspec.Struct, frozen=True):
-    """What a result rests on: links into the conversation, by what they are."""
+    """What a result rests on, by what it is.
+
+    Attributes:
+        label: what it is: turns, calls or spans.
+        cells: links into the conversation, the first few.
+        more: how many there are beside them.
+        others: where the next of those stand, for the timeline.
+    """
 
     label: str
     cells: Sequence[Cell]
     more: int = 0
+    others: Sequence[str] = ()
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True):
@@ -239,18 +249,22 @@ def _calls(result: Mapping[str, Any]) -> list[str]:
 
 
 def _grounds(result: Mapping[str, Any], links: Links, whose: str = "") -> list[Grounds]:
-    calls = _calls(result)
-    groups: list[tuple[str, list[Cell]]] = [
-        ("turns", [links.turn(turn) for turn in _turns(result)[: _SHOWN_GROUNDS + 1]]),
-        ("calls", [links.call(call) for call in calls[: _SHOWN_GROUNDS + 1]]),
-        ("spans", [links.span(span) for span in result.get("span_ids", ())[: _SHOWN_GROUNDS + 1]]),
+    spans = result.get("span_ids", ())
+    named: list[tuple[str, Callable[[Any], Cell], Sequence[Any]]] = [
+        ("turns", links.turn, _turns(result)),
+        ("calls", links.call, _calls(result)),
+        ("spans", links.span, spans),
     ]
-    totals = (len(_turns(result)), len(calls), len(result.get("span_ids", ())))
-    return [
-        Grounds(f"{label}{whose}", cells[:_SHOWN_GROUNDS], max(0, total - _SHOWN_GROUNDS))
-        for (label, cells), total in zip(groups, totals, strict=True)
-        if cells
-    ]
+    found = []
+    for label, to, names in named:
+        if not names:
+            continue
+        cells = [to(name) for name in names[:_MARKED]]
+        others = [cell.href[1:] for cell in cells[_SHOWN_GROUNDS:] if cell.href]
+        found.append(
+            Grounds(f"{label}{whose}", cells[:_SHOWN_GROUNDS], max(0, len(names) - _SHOWN_GROUNDS), others)
+        )
+    return found
 
 
 def _links(

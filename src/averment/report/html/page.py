@@ -114,6 +114,7 @@ def page(entries: Sequence[Judged]) -> str:
         css=Markup(css),  # noqa: S704 - a file of ours
         script=Markup(script),  # noqa: S704 - a file of ours
         sections=sections,
+        has_cases=any(section.case for section in sections),
         counts=counts,
         lesser=sum((section.lesser for section in sections), Counts()),
         inapplicable=sum(section.inapplicable for section in sections),

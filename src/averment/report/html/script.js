@@ -11,7 +11,6 @@
   /* What a card rests on: its place on the timeline, and an excerpt of the conversation. */
   const NEAR = 2;
   const MOST = 12;
-  const MARKED = 200;
   const SVG = "http://www.w3.org/2000/svg";
   const LANES = { agent: [14, 14], other: [31, 14], call: [51, 12], span: [68, 10] };
   const built = new Set();
@@ -20,13 +19,15 @@
     built.add(card);
     const box = one(".grounds[data-of]", card);
     if (!box) return;
-    const marked = [];
-    for (const link of all("a[href^='#']", box)) {
-      const found = document.getElementById(link.getAttribute("href").slice(1));
-      if (found && found.classList.contains("i") && !marked.includes(found)) marked.push(found);
-    }
+    const ids = [
+      ...all("a[href^='#']", box).map((link) => link.getAttribute("href").slice(1)),
+      ...all("[data-more]", box).flatMap((more) => more.dataset.more.split(" ")),
+    ];
+    const marked = Array.from(new Set(ids.map((id) => document.getElementById(id)))).filter(
+      (item) => item && item.classList.contains("i")
+    );
     if (!marked.length) return;
-    timeline(box, marked.slice(0, MARKED));
+    timeline(box, marked);
     box.append(excerpt(marked));
   };
   const timeline = (box, marked) => {

@@ -75,13 +75,15 @@ def yaml_text(fields: Mapping[str, Any]) -> str:
         def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - each value is written where it stands
             return True
 
+    clean = _clean(dict(fields))
+    is_nested = any(isinstance(value, dict | list) for value in clean.values())
     text: str = yaml.dump(
-        _clean(dict(fields)),
+        clean,
         Dumper=Dumper,
         sort_keys=False,
         allow_unicode=True,
         width=100,
-        default_flow_style=None,
+        default_flow_style=None if is_nested else False,  # what holds nothing nested would stand in braces
     )
     return redact(text.rstrip("\n"))
 
