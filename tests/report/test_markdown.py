@@ -181,6 +181,8 @@ def test_the_undecided_say_what_to_switch_on() -> None:
     gap = {"channel": "state", "state": "absent", "how": "pass the orders with --state"}
     text = render([_judged(_result("INCONCLUSIVE", id="u", evidence_gap=gap), _result(id="f"))])
     assert "\n**To decide it:** pass the orders with `--state`\n" in text
+    told = _result("INCONCLUSIVE", evidence_gap=gap, reason="absent: pass the orders with --state")
+    assert "To decide it" not in render([_judged(told)])
     assert (
         text.index("### Failed")
         < text.index("#### FAIL: `f`")

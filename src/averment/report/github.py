@@ -2,12 +2,12 @@
 
 They are commands that a step prints, and the runner reads every line that a step prints: `::error file=...::text`
 where it stands at the beginning of a line, `##[error]text` wherever in it. What stems from evidence or from a document
-must not become one. The rules are those of the runner's own parser (actions/runner, `ActionCommand`).
+must not become one, here nor in what else is printed (`averment.text.shown.inert`). The rules are those of the runner's
+own parser (actions/runner, `ActionCommand`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from averment.policies import POLICY
@@ -15,7 +15,7 @@ from averment.report.groups import Group, gap_how, grouped, named
 from averment.text.shown import printable
 from averment.verdicts.judged import Judged
 
-__all__ = ["inert", "render"]
+__all__ = ["render"]
 
 _MOST = 10
 """Annotations of each level that GitHub shows of one step; it drops the others without a word."""
@@ -24,9 +24,6 @@ _NAMES = 5
 _NO_FILES = frozenset({"-", "the document"})
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
-_COMMAND = re.compile(
-    r"(?:^|(?<=\r))(\s*)(?=::)|(?<=##)(?=\[)", re.MULTILINE
-)  # a carriage return ends a line as well
 
 
 def render(entries: Sequence[Judged]) -> str:
@@ -43,11 +40,6 @@ def render(entries: Sequence[Judged]) -> str:
     return "".join(
         line for level, groups in levels.items() for line in _of_level(level, groups, len(entries))
     )
-
-
-def inert(text: str) -> str:
-    """The text with a backslash in whatever the runner would take for a command, for what else a step prints."""
-    return _COMMAND.sub(lambda found: f"{found[1] or ''}\\", text)
 
 
 def _of_level(level: str, groups: Sequence[Group], conversations: int) -> Iterator[str]:
@@ -71,7 +63,7 @@ def _message(group: Group, conversations: int) -> Iterator[str]:
     if len(reasons) > 1:
         yield f"({len(reasons) - 1} other reason{'s' if len(reasons) > 2 else ''} in other conversations)"
     how = next((how for result in results if (how := gap_how(result))), None)
-    if how:
+    if how and how not in reasons[0]:
         yield f"To decide it: {printable(how, 300)}"
     if conversations > 1:
         names = [printable(named(each.entry), 80) for each in group.occurrences]

@@ -266,7 +266,7 @@ def _why(alike: Sequence[Occurrence], total: int, *, is_only: bool) -> Iterator[
     where = "Why" if total == 1 else f"In {names}" if is_only else f"{len(alike)} times, in {names}"
     yield f"**{where}:** {prose(_reason(alike[0]))}"
     how = gap_how(result)
-    if how:
+    if how and how not in _reason(alike[0]):
         yield f"**To decide it:** {prose(how, 400)}"
     if differs := mismatches(result):
         yield fenced(_difference(differs), "diff")

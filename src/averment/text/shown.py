@@ -9,7 +9,7 @@ from averment.text.pii import redact
 
 __all__ = ["brief", "inert", "printable", "visible"]
 
-_COMMAND = re.compile(r"^((?:\s|\x1b\[[\d;]*m)*)(?=::)|(?<=##)(?=\[)", re.MULTILINE)
+_COMMAND = re.compile(r"(?:^|(?<=\r))((?:\s|\x1b\[[\d;]*m)*)(?=::)|(?<=##)(?=\[)", re.MULTILINE)
 
 _LONG = 10_000
 
