@@ -180,7 +180,7 @@ STATUSES = st.sampled_from(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(STATUSES, max_size=6), st.sampled_from(["report", "fail", "refuse"]))
 def test_there_is_a_failure_or_an_error_exactly_where_the_exit_code_is_not_zero(
     found: list[tuple[Status, str | None, str]], policy: str
@@ -268,7 +268,7 @@ def test_what_xml_cannot_hold_is_shown_as_an_escape(text: str, shown: str) -> No
 TEXTS = st.text(st.characters(), min_size=1, max_size=8)  # even escaped, none is cut
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(
     id_=TEXTS, code=TEXTS, reason=TEXTS, public=TEXTS, description=TEXTS, name=TEXTS, path=TEXTS, found=TEXTS
 )

@@ -470,6 +470,7 @@ def test_names_of_files_become_relative_uris(
     assert physical["artifactLocation"] == {"uri": uri, "uriBaseId": "%SRCROOT%"}
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(), min_size=1, max_size=20))
 def test_a_uri_leads_back_to_the_name(name: str) -> None:
     """It is relative, without query and fragment, and in ASCII."""
