@@ -131,23 +131,22 @@
     (!verdicts.length || verdicts.includes(card.dataset.v)) &&
     picks.every(([key, value]) => (card.dataset[key] || "").split(" ").includes(value)) &&
     (!q || text(card).includes(q));
+  const count = () => {
+    const total = cards.length;
+    const shown = cards.filter((card) => !card.hidden).length;
+    one("output", form).textContent =
+      shown === total
+        ? `${total} result${total === 1 ? "" : "s"}`
+        : `${shown} of ${total} results shown, ${total - shown} hidden`;
+  };
   const filter = () => {
     const wish = wishes();
-    let count = 0;
-    for (const card of cards) {
-      const fit = fits(card, wish);
-      card.hidden = !fit;
-      count += fit;
-    }
+    for (const card of cards) card.hidden = !fits(card, wish);
     const narrowed = wish.q || wish.verdicts.length || wish.picks.length;
     for (const group of all(".group")) group.hidden = !one(".card:not([hidden])", group);
     for (const entry of all(".entry")) entry.hidden = !one(".card:not([hidden])", entry);
     if (narrowed) for (const fold of all(".fold")) fold.open = true;
-    const total = cards.length;
-    one("output", form).textContent =
-      count === total
-        ? `${total} result${total === 1 ? "" : "s"}`
-        : `${count} of ${total} results shown, ${total - count} hidden`;
+    count();
   };
   const remember = () => {
     const query = new URLSearchParams();
@@ -194,6 +193,7 @@
       if (up.hidden) up.hidden = false;
       if (up.tagName === "DETAILS") up.open = true;
     }
+    if (form) count();
     if (target.classList.contains("card")) show(target);
     target.scrollIntoView({ block: target.classList.contains("card") ? "start" : "center" });
     const aim = target.tagName === "DETAILS" ? one("summary", target) : target;
@@ -213,6 +213,8 @@
     }
   }
   reveal(true);
+  /* A browser that has gone to the fragment by itself takes the focus away from what it holds. */
+  addEventListener("load", () => setTimeout(() => reveal(true)));
 
   /* Keys. */
   const move = (step) => {
