@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -92,7 +93,7 @@ class Watched:
         context.on("page", self._opened)
 
     def _requested(self, request: Request) -> None:
-        if request.url.partition("#")[0] not in self._own:
+        if re.split("[?#]", request.url)[0] not in self._own:
             self.faults.append(f"request: {request.url[:200]}")
 
     def _opened(self, page: Page) -> None:

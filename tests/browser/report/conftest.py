@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
 import averment
+from averment.report.html import render
 from averment.text.shown import visible
 from averment.verdicts.judged import Case, Judged, Produced, judged
 
@@ -74,7 +76,7 @@ KINDS: Mapping[str, tuple[Fields, Fields]] = {
 }
 """For every kind of assertion what holds of the conversation below, and what does not."""
 
-NEVER_DECIDED = ("timing_contract", "human_rubric", "judge_rubric")
+DEMO = files("averment.demo")
 
 CONVERSATION: Fields = {
     "conversation_id": "call-3090",
@@ -175,10 +177,14 @@ HOSTILE_EVIDENCE = (*HOSTILE, "{{7*7}} {%raw%}", "half \ud83d of a pair", "mega"
 """Strings that only evidence may hold: documents give a meaning to double braces, and refuse halves of pairs."""
 
 
-def document(assertions: Sequence[Fields], name: str, **fields: Any) -> averment.Document:
+def document(assertions: Sequence[Fields], name: str) -> averment.Document:
     """A document with lines, as a file of that name would be."""
-    text = json.dumps({"version": 1, **fields, "assertions": list(assertions)}, indent=1)
-    return averment.Document.parse(text, name=name)
+    return averment.Document.parse(written(assertions), name=name)
+
+
+def written(assertions: Sequence[Fields]) -> str:
+    """The text of a document."""
+    return json.dumps({"version": 1, "assertions": assertions}, indent=1)
 
 
 def judge(checked: averment.Document, evidence: averment.Evidence, conversation: str, **about: Any) -> Judged:
@@ -187,16 +193,32 @@ def judge(checked: averment.Document, evidence: averment.Evidence, conversation:
     return judged(envelope, checked, conversation=conversation, evidence=evidence.model, **about)
 
 
+def refunds(conversation: Fields, name: str) -> Judged:
+    """A conversation, judged by the demo's document."""
+    text = DEMO.joinpath("refunds.yaml").read_bytes()
+    checked = averment.Document.parse(text, name="refunds.yaml")
+    return judge(checked, averment.Evidence.from_record(conversation), name)
+
+
 def demo() -> list[Judged]:
     """The bundled conversation, and the document that catches its agent."""
-    home = files("averment.demo")
-    checked = averment.Document.parse(home.joinpath("refunds.yaml").read_bytes(), name="refunds.yaml")
-    evidence = averment.Evidence.from_bytes(home.joinpath("conversation.json").read_bytes())
-    return [judge(checked, evidence, "conversation.json")]
+    return [refunds(json.loads(DEMO.joinpath("conversation.json").read_bytes()), "conversation.json")]
 
 
-def every_kind() -> averment.Document:
-    """A document in which every kind passes, fails and stays undecided over the conversation above."""
+def mixed() -> list[Judged]:
+    """The demo's conversation, one in which all is well, and one of which little was recorded; worst last."""
+    bad = json.loads(DEMO.joinpath("conversation.json").read_bytes())
+    good = json.loads(json.dumps(bad))
+    good["spans"][1] |= {"name": "issue_refund", "arguments": {"order_id": "A-3090", "amount": 42}}
+    good["state"]["orders"][0]["refund_status"] = "refunded"
+    blind = {"transcript": bad["transcript"]}
+    return [
+        refunds(each, name) for each, name in ((good, "good.json"), (blind, "blind.json"), (bad, "bad.json"))
+    ]
+
+
+def every_kind() -> list[Fields]:
+    """Assertions of which every kind passes, fails and stays undecided over the conversation above."""
     dimensions = ("outcome", "policy", "conversation", "reliability", "speech", None)
     severities = ("error", "error", "error", "warning", "note")
     assertions: list[Fields] = []
@@ -218,12 +240,18 @@ def every_kind() -> averment.Document:
             {"id": f"{kind}-fail", **common, **fails},
             {"id": f"{kind}-undecided", **common, **holds, "when": "phrase-fail"},
         ]
-    return document(assertions, "every-kind.yaml")
+    return assertions
 
 
 def kinds() -> list[Judged]:
     """Every kind of assertion, in all three verdicts where the kind has them."""
-    return [judge(every_kind(), averment.Evidence.from_record(CONVERSATION), "call-3090.json")]
+    return [
+        judge(
+            document(every_kind(), "every-kind.yaml"),
+            averment.Evidence.from_record(CONVERSATION),
+            "call-3090.json",
+        )
+    ]
 
 
 def long_call() -> list[Judged]:
@@ -296,9 +324,9 @@ def hostile(spoken: Callable[[str], str] = str) -> list[Judged]:
     Args:
         spoken: what becomes of each string; the twin of the report has harmless ones.
     """
-    said, written = [[spoken(text) for text in texts] for texts in (HOSTILE_EVIDENCE, HOSTILE)]
+    said, typed = [[spoken(text) for text in texts] for texts in (HOSTILE_EVIDENCE, HOSTILE)]
     assertions: list[Fields] = []
-    for number, text in enumerate(written):
+    for number, text in enumerate(typed):
         common = {
             "description": f"{number} {text}",
             "tags": [f"{number} {text}"],
@@ -417,7 +445,7 @@ def suite() -> list[Judged]:
                 del record["transcript"]
             found.append(
                 judge(
-                    every_kind(),
+                    document(every_kind(), "every-kind.yaml"),
                     averment.Evidence.from_record(record),
                     f"refunds/{case.replace(' ', '-')}-{repeat}.json",
                     case=Case(suite="refunds", name=case, repeat=repeat, repeats=3),
@@ -438,6 +466,7 @@ SAMPLES: Mapping[str, Callable[[], list[Judged]]] = {
     "tampered": tampered,
     "untampered": lambda: tampered(harmless),
     "suite": suite,
+    "mixed": mixed,
     "bare": lambda: [msgspec.structs.replace(entry, evidence=None) for entry in kinds()],
 }
 
@@ -453,4 +482,21 @@ def sample() -> Iterator[Callable[[str], Sequence[Judged]]]:
 @pytest.fixture(scope="session")
 def report(sample: Callable[[str], Sequence[Judged]]) -> Callable[[str], str]:
     """`report(name)`: the page about a sample, rendered once."""
-    return cache(lambda name: averment.report.html(sample(name)))
+    return cache(lambda name: render(sample(name)))
+
+
+@pytest.fixture(scope="session")
+def hostile_texts() -> Sequence[str]:
+    """The hostile strings."""
+    return HOSTILE_EVIDENCE
+
+
+@pytest.fixture(scope="session")
+def write_kinds() -> Callable[[Path], None]:
+    """`write_kinds(folder)`: the files of the sample `kinds`, for the command line."""
+
+    def write(folder: Path) -> None:
+        (folder / "every-kind.yaml").write_text(written(every_kind()), encoding="utf-8")
+        (folder / "call-3090.json").write_text(json.dumps(CONVERSATION), encoding="utf-8")
+
+    return write
