@@ -16,7 +16,8 @@ __all__ = ["LANES", "Lane", "Moment", "Tick", "Timeline", "timeline"]
 
 _SECOND = 1_000_000_000
 _STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
-_TICKS = 6
+_FOR_EACH_TICK = 130
+"""Pixels."""
 _WIDE = 1000
 _NARROWEST, _WIDEST = 560, 4000
 _FOR_EACH = 4
@@ -99,7 +100,7 @@ def timeline(model: EvidenceModel, moments: Sequence[Moment]) -> Timeline | None
         caption=_caption(clock, len(moments) - len(drawn)),
         width=width,
         paths={name: "".join(outline) for name, outline in outlines.items() if outline},
-        ticks=_ticks(drawn) if clock is not None else (),
+        ticks=_ticks(drawn, width // _FOR_EACH_TICK) if clock is not None else (),
         places=places,
     )
 
@@ -150,10 +151,10 @@ def _by_order(moments: Sequence[Moment]) -> list[tuple[float, float]]:
     return [(index * slot + slot * 0.1, (index + 1) * slot - slot * 0.1) for index in range(len(moments))]
 
 
-def _ticks(moments: Sequence[Moment]) -> list[Tick]:
+def _ticks(moments: Sequence[Moment], most: int) -> list[Tick]:
     first, last = _bounds([_ends(moment) for moment in moments])
     length = last - first
-    step = next((step for step in _STEPS if step * _SECOND * _TICKS >= length), None)
+    step = next((step for step in _STEPS if step * _SECOND * most >= length), None)
     if step is None or length <= 0:
         return []
     count = length // (step * _SECOND)
