@@ -83,7 +83,7 @@ def test_the_commented_entry_of_its_suite_is_right(averment: Averment, tmp_path:
     )
     done = averment("run")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("3 pass · 0 fail · 0 inconclusive") >= 4
+    assert "4 conversations: 4 exit 0\n" in done.stdout
 
 
 def test_its_workflow_runs_the_suite_and_gates(averment: Averment, tmp_path: Path) -> None:

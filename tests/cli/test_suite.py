@@ -78,8 +78,8 @@ def test_a_bare_run_runs_the_suite(shell: Shell, tmp_path: Path) -> None:
     """Every conversation is judged; the produced files stand beside it."""
     done = shell("averment run")
     assert done.returncode == 0, done.stderr
-    assert "d.yaml over .averment/produced/agent/good/1.json" in done.stdout
-    assert "d.yaml over .averment/produced/agent/good/2.json" in done.stdout
+    assert "exit 0  agent: good, 1 of 2  1 pass\nexit 0  agent: good, 2 of 2  1 pass\n" in done.stdout
+    assert (tmp_path / ".averment/produced/agent/good/2.json").is_file()
     assert (tmp_path / ".averment" / ".gitignore").read_text(encoding="utf-8") == "*\n"
 
 
@@ -132,8 +132,9 @@ def test_a_suite_is_named_or_that_of_a_folder(shell: Shell, tmp_path: Path) -> N
     (tmp_path / "inner").mkdir()
     for option in ("averment.yaml", "."):
         assert shell(f"averment run --suite {option}").returncode == 0
-        done = shell(f"cd inner && averment run --suite ../{option}")
-        assert "../d.yaml over ../.averment/produced/agent/good/1.json" in done.stdout, done.stderr
+        done = shell(f"cd inner && averment run --suite ../{option} --results r; cat r")
+        assert done.stdout.startswith("../d.yaml\n"), done.stderr
+        assert '"conversation":"../.averment/produced/agent/good/1.json"' in done.stdout
 
 
 def test_only_what_is_chosen_runs(shell: Shell, add: Callable[[str], None], tmp_path: Path) -> None:
@@ -246,8 +247,8 @@ def test_a_reader_that_goes_away_ends_the_commands(
 ) -> None:
     """`| head` stops the run; nothing hangs on."""
     add("slow,hang,yes")
-    done = shell("averment run -j 2 | head -1")
-    assert done.stdout == "d.yaml over .averment/produced/agent/good/1.json\n"
+    done = shell("averment run -j 2 --format json | head -1")
+    assert done.stdout == "{\n"
     for each in tmp_path.glob("hanging-*"):
         with pytest.raises(ProcessLookupError):
             os.kill(int(each.name.partition("-")[2]), 0)

@@ -162,10 +162,15 @@ def test_a_command_that_closes_its_streams_is_waited_for(run: Run, tmp_path: Pat
 
 
 def test_a_command_that_writes_without_end_is_ended(run: Run, tmp_path: Path) -> None:
-    """By the size of its file, long before the disk is full."""
-    code = "f = open('out', 'wb')\nwhile True: f.write(b'x' * 65536)"
+    """By the size of its file, while it writes: long before the disk is full, or its time over."""
+    code = (
+        "import time\n"
+        "with open('out', 'wb') as file:\n    file.write(b'x' * 2**21)\n"
+        "time.sleep(2)\nopen('went on', 'w').close()\n"
+    )
     assert run(*_python(code), limit=2**20) == "the command wrote more than 1,048,576 bytes"
-    assert (tmp_path / "out").stat().st_size > 2**20
+    assert (tmp_path / "out").stat().st_size == 2**21
+    assert not (tmp_path / "went on").exists()
 
 
 def test_a_file_that_is_too_large_at_the_end_is_told(run: Run) -> None:

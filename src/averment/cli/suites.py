@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import signal
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
@@ -71,8 +70,7 @@ def run_suite(args: argparse.Namespace) -> int:
     _refuse(args, _OF_DOCUMENTS, "makes no sense with a suite", "Say in the suite what is judged by what.")
     suite = Suite.load(_file(args), only=args.only, keep=args.keep, reading=reading(args))
     judging = suite.judge(jobs=args.jobs or 1, inconclusive_policy=args.inconclusive_policy)
-    total = sum(1 for entry in suite.entries for _ in entry.trials())
-    with _ended_in_order(), verdicts(args, total=total) as taken, closing(judging):
+    with _ended_in_order(), verdicts(args, total=suite.count) as taken, closing(judging):
         for outcome in judging:
             taken.take(
                 outcome.envelope,
@@ -113,6 +111,8 @@ def _is_given(value: object) -> bool:
 @contextmanager
 def _ended_in_order() -> Iterator[None]:
     """Ends the commands of a suite also where averment is asked to end: by CI that cancels a job, not by Ctrl-C alone."""
+    import signal
+
     before = signal.getsignal(signal.SIGTERM)
     try:
         if before is signal.SIG_DFL:
