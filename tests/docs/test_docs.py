@@ -72,6 +72,7 @@ def folder(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder that holds the files that the page names."""
     for fence in _fences(page):
         if fence.title is not None and fence.language != "diff":
+            (tmp_path / fence.title).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / fence.title).write_text(fence.text, encoding="utf-8")
     for name, sample in _samples(page).items():
         shutil.copy(sample, tmp_path / name)
