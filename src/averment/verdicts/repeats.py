@@ -28,7 +28,7 @@ from averment.engine import Result
 from averment.verdicts.exact import PARTS, lower_end
 from averment.verdicts.judged import Case
 
-__all__ = ["Counts", "Estimate", "OverCases", "Repeated", "Repeats", "pass_at_k", "pass_hat_k"]
+__all__ = ["Counts", "Estimate", "OverCases", "Repeated", "Repeats", "pass_at_k", "pass_hat_k", "rank"]
 
 
 def pass_at_k(decided: int, passed: int, k: int) -> Fraction | None:
@@ -237,8 +237,11 @@ class Repeats:
         ids, ranks = of_case.get(case.repeat, ((), b""))
         found = dict(zip(ids, ranks, strict=True))
         for result in results:
-            id_, rank = _ranked(result)
-            found[id_] = max(rank, found.get(id_, 0))
+            if isinstance(result, Result):
+                id_, verdict = result.id, rank(result.status, result.code)
+            else:
+                id_, verdict = result["id"], rank(result["status"], result.get("code"))
+            found[id_] = max(verdict, found.get(id_, 0))
         ids = tuple(found)
         of_case[case.repeat] = self._ids.setdefault(ids, ids), bytes(found.values())
 
@@ -247,8 +250,8 @@ class Repeats:
         for (suite, name), of_case in self._taken.items():
             numbers: dict[str, list[int]] = {}
             for ids, ranks in of_case.values():
-                for id_, rank in zip(ids, ranks, strict=True):
-                    numbers.setdefault(id_, [0, 0, 0, 0])[rank] += 1
+                for id_, verdict in zip(ids, ranks, strict=True):
+                    numbers.setdefault(id_, [0, 0, 0, 0])[verdict] += 1
             for id_, (inapplicable, passed, undecided, failed) in numbers.items():
                 counts = Counts(
                     passed=passed, failed=failed, undecided=undecided, not_applicable=inapplicable
@@ -285,12 +288,8 @@ def _state(counts: Counts) -> str:
 
 
 _RANKS = {"PASS": 1, "INCONCLUSIVE": 2, "FAIL": 3}
-"""Of several conversations in a repeat the highest counts; 0 is not applicable."""
 
 
-def _ranked(result: Result | Mapping[str, Any]) -> tuple[str, int]:
-    if isinstance(result, Result):
-        id_, status, code = result.id, result.status.value, result.code
-    else:
-        id_, status, code = result["id"], result["status"], result.get("code")
-    return id_, 0 if code == "not_applicable" else _RANKS[status]
+def rank(status: str, code: str | None) -> int:
+    """How grave a verdict is: 0 where the assertion does not apply, 1 PASS, 2 INCONCLUSIVE, 3 FAIL."""
+    return 0 if code == "not_applicable" else _RANKS[status]

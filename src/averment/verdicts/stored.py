@@ -283,12 +283,13 @@ def _judged(value: Any, name: str, number: int) -> Judged:
         _refuse_doubles(envelope)
         if len(checked.files) not in (1, count):
             raise msgspec.ValidationError(f"Expected 1 or {count} files - at `$.files`")
-        files = checked.files * count if len(checked.files) == 1 else checked.files
+        short = {file: shown_file(file) for file in dict.fromkeys(checked.files)}
+        files = [short[file] for file in checked.files] * (count if len(checked.files) == 1 else 1)
         return Judged(
             envelope=envelope,
             conversation=shown_file(checked.conversation),
             document=shown_file(checked.document),
-            files=[shown_file(file) for file in files],
+            files=files,
             case=checked.case,
             produced=checked.produced,
         )
