@@ -142,8 +142,9 @@ def test_a_program_is_looked_for_where_it_is_started(write: Write, refused: Refu
     assert _codes(refused()) == ["program_not_found"]
     agent.chmod(0o755)
     assert Suite.load(folder / "averment.yaml").entries[0].production is not None
-    write(document="d.yaml", produce=["agent", "{out}"])
-    assert _codes(refused()) == ["program_not_found"]
+    for name in ("agent", "./recordings"):
+        write(document="d.yaml", produce=[name, "{out}"])
+        assert _codes(refused()) == ["program_not_found"]
 
 
 def test_an_argument_holds_no_null(write: Write, refused: Refused, folder: Path) -> None:

@@ -378,8 +378,8 @@ def test_produced_files_may_be_kept_elsewhere(
     assert outcome.conversation == "kept/e/1.json"
     assert (folder / "kept/e/1.json").is_file()
     assert not (folder / ".averment").exists()
-    with pytest.raises(UsageError, match="output_exists"):
-        judged(keep="recordings")
+    with pytest.raises(UsageError, match="output_exists"):  # told before anything runs
+        Suite.load("averment.yaml", keep="recordings")
 
 
 def test_hostile_names_of_cases_stay_in_their_folder(
