@@ -195,7 +195,9 @@
     }
     if (form) count();
     if (target.classList.contains("card")) show(target);
-    target.scrollIntoView({ block: target.classList.contains("card") ? "start" : "center" });
+    const scroll = () => target.scrollIntoView({ block: target.classList.contains("i") ? "center" : "start" });
+    scroll();
+    requestAnimationFrame(scroll); // what came into sight has its real height only now
     const aim = target.tagName === "DETAILS" ? one("summary", target) : target;
     if (aim !== one("summary", target) && !aim.hasAttribute("tabindex")) aim.tabIndex = -1;
     if (focus) aim.focus({ preventScroll: true });
