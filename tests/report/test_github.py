@@ -173,7 +173,9 @@ def test_the_gravest_come_first() -> None:
     skipped = _result("INCONCLUSIVE", id="skipped", code="skipped")
     open_ = _result("INCONCLUSIVE", id="open", code="trace_absent")
     often = _result(id="often")
-    commands = _runner(render([_judged(*rare, skipped, open_, often, policy="fail"), _judged(often)]))
+    commands = _runner(
+        render([_judged(*rare, skipped, open_, often, policy="fail"), _judged(often, open_, open_)])
+    )
     told = [(command.name, command.properties["title"].split()[1]) for command in commands]
     assert told == [
         *(("error", name) for name in ("often", "e", "open", "skipped")),

@@ -29,6 +29,9 @@ HOSTILE = [
     "``` ```` `` ` ~~~ `a``b` `",
     "`",
     "``",
+    "````",
+    "~~~~",
+    "www. Www.",
     " ` leading and trailing ` ",
     "# heading",
     "- item\n\n1. one\n> quote\n***\n    code\n```\n\n</summary></details>\n| a |\n|---|\n",
@@ -205,6 +208,21 @@ def test_warnings_and_notes_stand_apart() -> None:
     assert "warnings and notes, which never gate: 2 fail · 0 inconclusive · 0 pass" in text
     order = ["### Failed", "### Warnings and notes", "FAIL, warning: `w`", "FAIL, note: `n`"]
     assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
+
+
+def test_a_warning_that_passes_is_no_warning() -> None:
+    """It is among the passes, which say that it is none that gates."""
+    text = render([_judged(_result("PASS", severity="warning"), exit_code=0)])
+    assert "### Warnings" not in text
+    assert "- `refunded` · `state` · `refunds.yaml:8` · warning\n" in text
+
+
+def test_of_many_differences_the_first_are_shown() -> None:
+    """Eight are enough to see what is wrong; how many there are besides is said."""
+    differs = [{"path": f"p{n}", "expected": "1", "found": "2"} for n in range(30)]
+    text = render([_judged(_result(mismatches=differs))])
+    assert text.count("- expected 1") == 8
+    assert "\n  ... and 22 more\n```" in text
 
 
 def test_what_is_not_applicable_is_only_counted() -> None:

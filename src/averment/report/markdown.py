@@ -121,7 +121,6 @@ def _fitted(head: str, sections: Sequence[_Section], limit: int) -> str:
                     if section.noun[0].startswith("the ")
                     else f"{missing} {section.noun[missing > 1]}"
                 )
-                room = 0
                 break
             shown += added
     parts = [head, *(part for section in sections for part in kept[section.rank])]
