@@ -1,7 +1,7 @@
 """`averment schema`.
 
-Print the JSON Schema (2020-12) of assertion documents, suites, envelopes, evidence, mapping files, a file of oracle packs,
-a report on one, or a file of its benchmark.
+Print the JSON Schema (2020-12) of assertion documents, suites, envelopes, lines of results, comparisons of runs, evidence,
+mapping files, a file of oracle packs, a report on one, or a file of its benchmark.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from averment.errors import ExitCode
 __all__ = ["NAMES", "configure", "execute"]
 
 NAMES = (
-    *("document", "suite", "envelope", "evidence", "mapping"),
+    *("document", "suite", "envelope", "results", "diff", "evidence", "mapping"),
     *("pack-manifest", "pack-tools", "pack-templates", "pack-cases"),
     *("pack-fixtures", "pack-held-out", "pack-endpoint", "pack-options", "pack-report", "pack-grade"),
     *("pack-row", "pack-dropped-row", "pack-run-manifest", "pack-build-environment"),

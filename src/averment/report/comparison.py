@@ -138,8 +138,10 @@ def as_json(comparison: Comparison, told: Told) -> bytes:
                 for id_, was, is_, cases in comparison.severities
             ],
             "differences": [_entry(each) for each in comparison.differences if each.change in told.only],
-            "missing": [_named(where) for where in comparison.missing] if "missing" in told.only else [],
-            "added": [_named(where) for where in comparison.added] if "new" in told.only else [],
+            "missing_cases": [_named(where) for where in comparison.missing]
+            if "missing" in told.only
+            else [],
+            "new_cases": [_named(where) for where in comparison.added] if "new" in told.only else [],
         }
     )
 

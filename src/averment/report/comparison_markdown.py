@@ -41,11 +41,12 @@ def as_markdown(comparison: Comparison, told: Told, *, limit: int = 60_000) -> s
         limit: how many bytes of UTF-8 it may have; what does not fit is left out by whole assertions, and counted.
     """
     grave = [(each, text) for each, text in tally(comparison.counts) if each in _GRAVE]
+    says = verdict(comparison, told)
     head = [
         MARKER,
         f"## averment diff: {', '.join(text for _, text in grave) or 'nothing fails that did not before'}",
         "",
-        f"{code(told.old)} to {code(told.new)}, {many(comparison.cases, 'case')} in both. {verdict(comparison, told)}.",
+        f"{code(told.old)} to {code(told.new)}, {many(comparison.cases, 'case')} in both. {says[0].upper()}{says[1:]}.",
         "",
         *(f"- {prose(fact)}" for fact in facts(comparison)),
         "",

@@ -19,9 +19,9 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The schema of `document`, `suite`, `envelope`, `evidence`, `mapping`, and with `pack-` of the files of packs and benchmarks.
+    """The schema of `document`, `suite`, `envelope`, `results`, `diff`, `evidence`, `mapping`, and with `pack-` of the files of packs.
 
-    A pack's files are `PACK_SCHEMAS`, a benchmark's are `BUILD_SCHEMAS`; beside them `pack-report` and `pack-grade`.
+    A pack's files are `PACK_SCHEMAS`, those of its benchmark `BUILD_SCHEMAS`; beside them `pack-report` and `pack-grade`.
     """
     if name == "pack-report":
         from averment.oracle.report_schema import report_schema
@@ -43,6 +43,10 @@ def schema(name: str) -> dict[str, Any]:
         from averment.suites.fields import suite_schema
 
         return suite_schema()
+    if name in ("results", "diff"):
+        from averment.report.comparison_schema import diff_schema, results_schema
+
+        return results_schema(_envelope()) if name == "results" else diff_schema()
     return {"document": _document, "envelope": _envelope, "evidence": _evidence, "mapping": mapping_schema}[
         name
     ]()
