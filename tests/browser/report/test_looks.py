@@ -73,6 +73,14 @@ def test_a_phone_shows_the_shelves_one_above_the_other(open_page: Open, report: 
         assert box["x"] + box["width"] <= PHONE["width"]
 
 
+def test_a_phone_breaks_no_number(open_page: Open, report: Report) -> None:
+    """The index of conversations keeps words and numbers whole, and scrolls by itself where there is no room."""
+    page = open_page(report("suite"), viewport=PHONE)
+    heads = [each.bounding_box() for each in page.locator(".index thead th").all()]
+    assert len(heads) == 7
+    assert all(box is not None and box["height"] < 40 for box in heads)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_paper_is_white(open_page: Open, report: Report, scheme: str) -> None:
     """Printed, whichever theme was on the screen, ink is dark on light; controls are left out, cards are not."""
