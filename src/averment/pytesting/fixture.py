@@ -84,9 +84,8 @@ class Averment:
             checked = self._document(document)
             recorded = self._evidence(evidence, given)
         except AvermentError as error:
-            raise error.with_traceback(
-                None
-            ) from None  # the mistake is the test's: how it was found is of no use
+            # The mistake is the test's: where it was noticed is of no use.
+            raise error.with_traceback(None) from None
         return Verdicts(checked, recorded, run(checked, recorded))
 
     def _document(self, given: object) -> Document:
