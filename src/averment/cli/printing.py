@@ -74,7 +74,7 @@ class Printing:
     ) -> None:
         """One conversation was judged."""
         item = _Item(envelope, document, evidence, name, case)
-        if self._summary is None and self._first is None and case is None:
+        if self._summary is None and self._first is None:
             self._first = item
             return
         if self._summary is None:
@@ -98,7 +98,7 @@ class Printing:
             self._say(text)
 
     def finish(self) -> None:
-        """Prints what they came to, where there are several, or a suite."""
+        """Prints what they came to, where there are several."""
         self.flush()
         if self._summary is not None:
             lead = "" if self._is_apart else "\n"
@@ -166,12 +166,17 @@ class Printing:
     def _block(self, item: _Item, full: Sequence[int], by_name: Sequence[int] = ()) -> None:
         from averment.report.terminal import cards
 
-        title = self._title(item)
+        lines = [self._title(item)]
         if item.case is not None:
             from averment.text.shown import brief
 
-            title += "  " + self._look.paint("dim", brief(item.name, 240))
-        lines = [title, *([] if full else [""])]
+            file = brief(item.name, 240)
+            if self._look.width is None:
+                lines = [f"{lines[0]}  {self._look.paint('dim', file)}"]
+            else:
+                lines += self._look.lines(file, indent=4, style="dim")
+        if not full:
+            lines.append("")
         for card in cards(item.envelope, item.document, item.evidence, full, self._look):
             lines += [*card, ""]
         if by_name:

@@ -64,24 +64,24 @@ class Steps:
         if not self._is_shown:
             return
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            SpinnerColumn,
-            TaskProgressColumn,
-            TextColumn,
-            TimeElapsedColumn,
-        )
+        from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
+        from rich.text import Text
 
+        class Rate(ProgressColumn):
+            """How many conversations are judged in a second."""
+
+            def render(self, task: Task) -> Text:
+                speed = task.finished_speed or task.speed or 0
+                return Text(f"{speed:,.0f}/s" if speed >= 10 else f"{speed:.1f}/s" if speed else "")
+
+        known = self._total is not None
         bar = Progress(
             SpinnerColumn(),
-            MofNCompleteColumn(),
+            TextColumn("{task.completed:,.0f} of {task.total:,.0f}" if known else "{task.completed:,.0f}"),
             TextColumn("conversations"),
-            *(() if self._total is None else (BarColumn(bar_width=30),)),
-            TimeElapsedColumn(),
-            TaskProgressColumn(show_speed=True),
-            TextColumn("{task.fields[failing]} failing"),
+            *((BarColumn(bar_width=30),) if known else ()),
+            Rate(),
+            TextColumn("{task.fields[failing]:,} failing"),
             console=Console(stderr=True),
             transient=True,
             redirect_stdout=False,
