@@ -13,6 +13,7 @@ import pytest
 
 import averment
 from averment.assertions import KINDS, kind
+from averment.report.html import page as page_module
 from averment.report.html import render
 from averment.verdicts.judged import Case, Judged, judged
 
@@ -250,6 +251,21 @@ def test_links_stay_when_assertions_and_conversations_are_added(entry_of: Entrie
     results = [{name for name in found if name.startswith("r-")} for found in ids]
     assert len(results[0]) == 2
     assert results[0] < results[1]
+
+
+def test_among_very_many_results_passes_are_only_counted(
+    entry_of: Entries, read_page: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page says how many have no card; what failed keeps its card, and no link leads to what is not there."""
+    asked = [{"id": "p", **PASSES}, FAILS, {"kind": "formula", "expr": "p and a1"}]
+    entry = entry_of(asked, transcript=SAID)
+    assert "have no cards here" not in read_page(render([entry])).text
+    monkeypatch.setattr(page_module, "_MOST", 2)
+    page = read_page(render([entry]))
+    assert "Among so many results, passes are only counted and have no cards here: 1." in page.text
+    assert [card["id"] for card in page.having("card")] == ["r-a1", "r-a2"]
+    assert "2 fail 0 inconclusive 1 pass" in page.text
+    assert {link[1:] for link in page.links} <= set(page.ids)
 
 
 HOSTILE = "</script><script>alert(1)</script>]]>&lt;\"'`{{ 7*7 }}{% raw %}\x1b[31m\u202eabc\u2066\x00\n"

@@ -109,7 +109,13 @@ def result_anchors(entry: Judged, key: str) -> list[str]:
 
 
 def cards(
-    entry: Judged, key: str, conversation: Conversation | None, *, opened: int, asks: bool
+    entry: Judged,
+    key: str,
+    conversation: Conversation | None,
+    *,
+    opened: int,
+    asks: bool,
+    passes: bool = True,
 ) -> list[Card]:
     """The cards of a conversation's results, worst first.
 
@@ -119,6 +125,7 @@ def cards(
         conversation: what is shown of it; None when nothing is.
         opened: how many cards of failures are open from the start.
         asks: whether passes are shown whole; else without what was asserted, and what they rest on in few words.
+        passes: whether passes have cards at all.
     """
     anchors = result_anchors(entry, key)
     results = entry.results
@@ -129,11 +136,15 @@ def cards(
     cells: dict[str, Cell] = {}
     for result, anchor in zip(results, anchors, strict=True):
         by_id.setdefault(result["id"], result)
-        cells.setdefault(result["id"], Cell(f"{short(result['id'], 80)} ({result['status']})", f"#{anchor}"))
+        has_card = passes or group_of(result) != "passed"
+        href = f"#{anchor}" if has_card else None
+        cells.setdefault(result["id"], Cell(f"{short(result['id'], 80)} ({result['status']})", href))
     links = _links(known, there, cells, conversation)
     found = []
     for place, index in enumerate(order):
         result = results[index]
+        if not passes and group_of(result) == "passed":
+            continue
         assertion = entry.assertions[index] if index < len(entry.assertions) else None
         is_open = place < opened and result["status"] == "FAIL"
         found.append(

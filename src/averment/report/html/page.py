@@ -33,6 +33,8 @@ _VERDICTS = {
 }
 _WORST_FIRST = (3, 2, 1, 0)
 _OPENED = 3
+_MOST = 10_000
+"""From so many results on, passes have no cards of their own."""
 _LONG = 400
 """From so many results and events on, what is out of sight is laid out when it comes into sight."""
 
@@ -96,9 +98,10 @@ def page(entries: Sequence[Judged]) -> str:
     """The whole page."""
     ordered = _worst_first(entries)
     keys = entry_keys(ordered)
+    passes = sum(len(entry.results) for entry in ordered) <= _MOST
     budget = Budget(ordered, keys, _markup_size)
     sections = [
-        _section(entry, key, index, len(ordered), budget)
+        _section(entry, key, index, len(ordered), budget, passes=passes)
         for index, (entry, key) in enumerate(zip(ordered, keys, strict=True))
     ]
     css, script = _asset("style.css"), _asset("script.js")
@@ -130,6 +133,7 @@ def page(entries: Sequence[Judged]) -> str:
             for name, values in (("kinds", kinds), ("dimensions", dimensions), ("tags", tags))
         },
         total=len(every),
+        uncarded=0 if passes else sum(len(entry.results) for entry in ordered) - len(every),
         is_long=len(every) + budget.items > _LONG,
         dropped=budget.dropped,
         lanes=list(LANES.values()),
@@ -138,10 +142,12 @@ def page(entries: Sequence[Judged]) -> str:
     return rendered
 
 
-def _section(entry: Judged, key: str, index: int, total: int, budget: Budget) -> Section:
+def _section(entry: Judged, key: str, index: int, total: int, budget: Budget, *, passes: bool) -> Section:
     envelope = entry.envelope
     conversation = budget.conversation(index)
-    shown_cards = cards(entry, key, conversation, opened=_OPENED if index == 0 else 0, asks=total <= MANY)
+    shown_cards = cards(
+        entry, key, conversation, opened=_OPENED if index == 0 else 0, asks=total <= MANY, passes=passes
+    )
     summary = envelope["summary"]
     exit_code = int(envelope["exit_code"])
     name = short(entry.conversation, 160)
