@@ -150,6 +150,13 @@ def test_a_failure_has_reason_place_and_what_was_expected_and_found() -> None:
     ]
 
 
+def test_a_difference_that_the_reason_tells_is_not_told_again() -> None:
+    """Most reasons name what was expected and found."""
+    differs = {"mismatches": [{"path": "a", "expected": "1", "found": "2"}]}
+    (case,) = cases_of([entry([result(reason="the row: a: expected 1, found 2", details=differs)])])
+    assert (case[0].text or "").splitlines()[1:] == ["the row: a: expected 1, found 2"]
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -352,9 +359,10 @@ def test_a_test_is_known_by_document_assertion_and_conversation() -> None:
         ("evals.d + x.e", "a [call.json]")
     ]
     absolute = str(Path("evals/d.yaml").absolute())
-    assert names_of([entry([result()], document=absolute, conversation="/other/call.json")]) == [
-        ("evals.d", "a [call.json]")
-    ]
+    elsewhere = entry([result()], document=absolute, conversation="/other/call.json")
+    assert names_of([elsewhere]) == [("evals.d", "a [call.json]")]
+    assert "/other" not in render([elsewhere])
+    assert absolute not in render([elsewhere])
 
 
 def test_repetitions_keep_their_names_when_others_are_added() -> None:

@@ -394,6 +394,18 @@ def test_what_is_another_result_has_another_fingerprint(other: dict[str, Any]) -
     assert fingerprints_of([base]) != fingerprints_of([changed(base, **other)])
 
 
+def test_suite_case_and_repetition_are_in_fingerprints() -> None:
+    """Each conversation of a suite has results of its own, whatever order it is judged in."""
+    cases = [
+        Case(suite=suite, name=name, repeat=repeat, repeats=3)
+        for suite in ("support", "sales")
+        for name in ("x", "y")
+        for repeat in (1, 2)
+    ]
+    entries = [entry([result()], case=case) for case in cases]
+    assert fingerprints_of(entries) == fingerprints_of(entries[::-1])[::-1]
+
+
 def test_where_produced_files_are_kept_is_not_in_fingerprints() -> None:
     """Nor are the number of repetitions, the verdict's words and the evidence."""
     case = Case(suite="support", name="x", repeat=2, repeats=3)
@@ -600,28 +612,29 @@ def test_every_kind_has_a_rule_that_code_scanning_can_show(validator: jsonschema
 def test_what_code_scanning_does_not_take_is_left_out_and_told(
     monkeypatch: pytest.MonkeyPatch, validator: jsonschema.Draft4Validator
 ) -> None:
-    """Every assertion stands there before any stands there twice, errors first; the order stays."""
-    monkeypatch.setattr(SARIF, "MAX_RESULTS", 5)
+    """Whatever fails for a reason of its own stands there before anything does twice, errors first; the order stays."""
+    monkeypatch.setattr(SARIF, "MAX_RESULTS", 6)
     rows = [
-        result("often"),
         result("warned", common={"severity": "warning"}),
+        result("often"),
         result("open", OPEN, code="trace_absent"),
     ]
     entries = [entry(rows, conversation=f"{index}.json") for index in range(3)]
-    entries.append(entry([*rows[:1], result("once", common={"severity": "note"})], conversation="last.json"))
+    once = result("once", common={"severity": "note"})
+    entries.append(entry([once, result("often", code="wrong_order")], conversation="last.json"))
     log = json.loads(render(entries))
     validator.validate(log)
     (run,) = log["runs"]
     told = [(each["properties"]["conversation"], each["properties"]["assertion"]) for each in run["results"]]
     assert told == [
-        *(("0.json", "often"), ("0.json", "warned"), ("0.json", "open")),
+        *(("0.json", "warned"), ("0.json", "often"), ("0.json", "open")),
         ("1.json", "often"),
-        ("last.json", "once"),
+        *(("last.json", "once"), ("last.json", "often")),
     ]
-    assert run["properties"]["leftOut"] == 6
+    assert run["properties"]["leftOut"] == 5
     (notification,) = run["invocations"][0]["toolExecutionNotifications"]
     assert notification["level"] == "warning"
-    assert notification["message"]["text"].startswith("6 results of 11 are left out")
+    assert notification["message"]["text"].startswith("5 results of 11 are left out")
     assert run["invocations"][0]["executionSuccessful"] is True
     whole = {each["properties"]["conversation"] for each in run["results"]}
     assert {each["name"] for each in run["logicalLocations"]} == whole

@@ -129,9 +129,7 @@ def _outcome(result: Mapping[str, Any], file: str, policy: str) -> ET.Element | 
             why = f"{result['status']}, but a {severity} never gates: {why}"
         else:
             why = f"INCONCLUSIVE: {why}"
-    outcome = ET.Element(
-        tag, {"type": brief(code or result["status"].lower(), _ID), "message": brief(why, 1_100)}
-    )
+    outcome = ET.Element(tag, {"type": brief(code or result["status"].lower(), _ID), "message": why})
     if code != "not_applicable":  # a suite with many cases has thousands of them, and nothing to explain
         outcome.text = "\n".join(_explained(result, file))
     return outcome
@@ -155,7 +153,7 @@ def _explained(result: Mapping[str, Any], file: str) -> Iterator[str]:
 def _properties(entry: Judged) -> ET.Element:
     envelope, case = entry.envelope, entry.case
     told = {
-        "document": entry.document,
+        "document": " + ".join(shown_file(part) for part in entry.document.split(" + ")),
         "document_sha256": envelope["document"]["sha256"],
         "conversation": shown_file(entry.conversation),
         "evidence_sha256": envelope["evidence_sha256"],
