@@ -33,21 +33,21 @@ def test_colours_do_not_move_columns() -> None:
 
 
 def test_a_table_at_a_terminal_is_drawn() -> None:
-    """With lines around cells, as wide as it must be."""
-    lines = table(COLUMNS, ROWS, Look(width=60))
-    assert lines[0].strip().startswith("╭")
-    assert lines[-1].strip().startswith("╰")
-    assert len(lines) == 6
+    """With a line below its head, as wide as it must be."""
+    lines = [line for line in table(COLUMNS, ROWS, Look(width=60)) if line]
+    assert lines[0].split() == ["name", "fail", "where"]
+    assert set(lines[1].strip()) == {"─"}
+    assert len(lines) == 4
     assert all(len(line) <= 60 and "\x1b" not in line for line in lines)
     colored = table(COLUMNS, ROWS, Look(width=60, color=True))
-    assert "\x1b[1;31m" in colored[3]
-    assert plain(colored) == lines
+    assert any("\x1b[1;31m" in line for line in colored)
+    assert [line.rstrip() for line in plain(colored) if line.strip()] == lines
 
 
 def test_a_drawn_table_shows_text_as_it_is() -> None:
     """Neither rich's markup nor names of emoji mean anything in cells, and long ones are folded, not cut."""
     rows = [[Cell("[red]x[/red] :smile: " + "y" * 100), Cell("1"), Cell("z")]]
     text = "\n".join(table(COLUMNS, rows, Look(width=50)))
-    assert "[red]x[/red] :smile:" in re.sub(r"[\s│]+", " ", text)
+    assert "[red]x[/red] :smile:" in re.sub(r"\s+", " ", text)
     assert text.count("y") == 100
     assert all(len(line) <= 50 for line in text.splitlines())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from averment.report.look import Look
 from averment.report.tables import Cell, Column, table
@@ -15,7 +15,7 @@ _MOST = 20
 
 
 def repeated(repeats: Repeats, times: Mapping[str, int], look: Look) -> Iterator[str]:
-    """The lines: assertions whose cases do not all pass always, then the cases that failed or stayed undecided.
+    """The lines: assertions whose cases do not all pass always, then the cases in which a repeat failed.
 
     Both chances are shown for one repeat, where they are the same, and for as many as there were of the case.
 
@@ -29,74 +29,72 @@ def repeated(repeats: Repeats, times: Mapping[str, int], look: Look) -> Iterator
         told = ", ".join(str(number) for number in sorted(set(times.values())))
         yield f"Repeated {told} times: whatever an assertion is about, it passed in every repeat."
         return
+    failed = [each for each in repeats.by_case() if each.counts.failed]
+    for suite in dict.fromkeys(each.suite for each in over):
+        k = times[suite]
+        yield f"{brief(suite, 80)}, repeated {k} times: in how many cases"
+        yield from _over_cases([each for each in over if each.suite == suite], k, look)
+        yield from _of_cases([each for each in failed if each.suite == suite], k, look)
     yield from look.lines(_EXPLAINED, style="dim")
-    yield from _over_cases(over, times, look)
-    cases = (each for each in repeats.by_case() if each.counts.failed or each.counts.undecided)
-    shown = [each for _, each in zip(range(_MOST), cases, strict=False)]
-    left = sum(1 for _ in cases)
-    yield from _of_cases(shown, times, look)
-    if left:
-        yield f"  and {left} more cases"
 
 
 _EXPLAINED = "pass@k: at least one of k repeats passes; pass^k: all of them do. Estimates are unbiased, ranges are exact at 95 %."
 
 
-def _over_cases(over: list[OverCases], times: Mapping[str, int], look: Look) -> list[str]:
-    names = ("always", "sometimes", "never", "undecided", "pass^1", "pass@k", "pass^k", "k")
-    columns = [Column("assertion, by cases"), *(Column(name, is_number=True) for name in names)]
+def _over_cases(over: Sequence[OverCases], k: int, look: Look) -> Iterator[str]:
+    names = ("always", "sometimes", "never", "undecided", "pass^1", f"pass@{k}", f"pass^{k}")
     rows = []
     for each in over[:_MOST]:
-        k = times[each.suite]
         counts = (
             (each.always, "PASS"),
             (each.sometimes, "INCONCLUSIVE"),
             (each.never, "FAIL"),
             (each.undecided, "INCONCLUSIVE"),
         )
+        means = (each.pass_hat(1), each.pass_at(k), each.pass_hat(k))
         rows.append(
             [
-                Cell(f"{brief(each.suite, 40)}: {brief(each.id, 80)}"),
+                Cell(brief(each.id, 80)),
                 *(Cell(str(count), style if count else "dim") for count, style in counts),
-                *(Cell(_percent(value)) for value in (each.pass_hat(1), each.pass_at(k), each.pass_hat(k))),
-                Cell(str(k), "dim"),
+                *(Cell(_percent(mean)) for mean in means),
             ]
         )
-    left = len(over) - len(rows)
-    return [*table(columns, rows, look), *([f"  and {left} more assertions"] if left else [])]
+    yield from table([Column("assertion"), *(Column(name, is_number=True) for name in names)], rows, look)
+    if len(over) > _MOST:
+        yield f"  and {len(over) - _MOST} more assertions"
 
 
-def _of_cases(cases: list[Repeated], times: Mapping[str, int], look: Look) -> list[str]:
-    columns = [Column("case"), Column("assertion"), Column("passed", is_number=True)]
-    columns += [Column(name, is_number=True) for name in ("pass^1", "pass@k", "pass^k", "k")]
+def _of_cases(failed: Sequence[Repeated], k: int, look: Look) -> Iterator[str]:
+    names = ("passed", "pass^1", f"pass@{k}", f"pass^{k}")
+    columns = [Column("case"), Column("assertion"), *(Column(name, is_number=True) for name in names)]
     rows = []
-    for each in cases:
-        k, counts = times[each.suite], each.counts
-        name = brief(each.suite, 40) + ("" if each.case is None else f": {brief(each.case, 80)}")
+    for each in failed[:_MOST]:
+        counts = each.counts
         undecided = f", {counts.undecided} undecided" if counts.undecided else ""
-        passed = Cell(
-            f"{counts.passed} of {counts.decided}{undecided}", "FAIL" if counts.failed else "INCONCLUSIVE"
-        )
         chances = (counts.pass_hat(1), counts.pass_at(k), counts.pass_hat(k))
         rows.append(
             [
-                Cell(name),
+                Cell("-" if each.case is None else brief(each.case, 80)),
                 Cell(brief(each.id, 80)),
-                passed,
+                Cell(f"{counts.passed} of {counts.decided}{undecided}", "FAIL"),
                 *(Cell(_range(chance)) for chance in chances),
-                Cell(str(k), "dim"),
             ]
         )
-    return table(columns, rows, look)
+    if rows:
+        yield from table(columns, rows, look)
+    if len(failed) > _MOST:
+        yield f"  and {len(failed) - _MOST} more"
 
 
 def _range(chance: Estimate) -> str:
-    return f"{_percent(chance.value)} ({_plain(chance.lower)}-{_plain(chance.upper)})"
+    # Ends are rounded outwards, so that what is shown holds what is meant.
+    lower, upper = (round(end * 1_000_000) for end in (chance.lower, chance.upper))
+    return f"{_percent(chance.value)} ({_tenths(lower // 1000)}-{_tenths(-(-upper // 1000))})"
 
 
 def _percent(value: float | None) -> str:
-    return "none" if value is None else f"{_plain(value)} %"
+    return "-" if value is None else f"{_tenths(round(value * 1000))} %"
 
 
-def _plain(value: float) -> str:
-    return f"{value * 100:.1f}".removesuffix(".0")
+def _tenths(number: int) -> str:
+    return f"{number / 10:.1f}".removesuffix(".0")

@@ -59,7 +59,9 @@ def _drawn(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], look: Look
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(box=box.ROUNDED, border_style="dim", header_style="bold", pad_edge=True)
+    drawn = Table(
+        box=box.SIMPLE_HEAD, border_style="dim", header_style="bold", pad_edge=False, show_edge=False
+    )
     for column in columns:
         drawn.add_column(
             Text(column.title),
