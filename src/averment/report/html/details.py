@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from averment.report.html.difference import Difference, differences, parts
+from averment.report.html.difference import Difference, differences
 from averment.report.html.texts import Shown, json_text, short, shown
 
 __all__ = ["COMMON", "Cell", "Fact", "Links", "facts"]
@@ -132,9 +132,7 @@ def _delta(value: Any, *_: Any) -> Fact | None:
     if not isinstance(value, Mapping) or not isinstance(value.get("field"), str):
         return None
     before, after = (short(value[side]) if side in value else "nothing" for side in ("before", "after"))
-    old, new = parts(before, after)
     rows = [[Cell(short(value["field"])), Cell(before), Cell(after)]]
-    del old, new
     return Fact(label="Change", head=["field", "before", "after"], rows=rows)
 
 
