@@ -234,6 +234,20 @@ def test_markdown_keeps_to_its_limit_and_says_what_is_left_out() -> None:
         assert shown + int(left) == 1200
 
 
+def test_what_is_left_out_is_what_comes_last() -> None:
+    """A smaller assertion does not slip in before a larger one that is graver."""
+    found = compare(
+        [*(entry(f"c{i}", "P", "P", "F") for i in range(15)), entry("z", "P", "P", "F")],
+        [*(entry(f"c{i}", "F", "F", "F") for i in range(15)), entry("z", "P", "P", "P")],
+    )
+    for limit in range(600, 6_000, 200):
+        text = as_markdown(found, TOLD, limit=limit)
+        assert len(text.encode()) <= max(limit, 900)
+        places = [text.find(mark) for mark in ("#### `a0`", "#### `a1`", "#### `a2`", "### Fixed")]
+        shown = [place for place in places if place >= 0]
+        assert shown == places[: len(shown)] == sorted(shown)
+
+
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:12]))
 @pytest.mark.parametrize("field", ["name", "id", "kind", "reason", "document", "engine"])
 def test_hostile_texts_arrive_as_text(field: str, text: str) -> None:
@@ -267,9 +281,10 @@ def test_hostile_texts_arrive_as_text(field: str, text: str) -> None:
 
 def test_personal_data_in_reasons_is_removed() -> None:
     """Whoever wrote the envelope: it is redacted before it is cut."""
-    found = compare([entry("a", "P")], [entry("a", "F", reason="x" * 290 + " call jane.doe@example.com")])
-    for text in (as_text(found, TOLD), as_markdown(found, TOLD), as_json(found, TOLD).decode()):
-        assert "jane" not in text
+    for lead in ("", "x" * 290):
+        found = compare([entry("a", "P")], [entry("a", "F", reason=f"{lead} call jane.doe@example.com")])
+        for text in (as_text(found, TOLD), as_markdown(found, TOLD), as_json(found, TOLD).decode()):
+            assert "jane" not in text
 
 
 def test_facts_say_what_else_may_be_why() -> None:
@@ -284,6 +299,9 @@ def test_facts_say_what_else_may_be_why() -> None:
     assert "  the severity of `a0` was error and is note, in 1 case\n" in text
     assert "matched by their order" in text
     assert "    conversation: PASS before, FAIL now\n" in text
+    assert "  the new run has fewer repeats in 1 of 1 case\n" in as_text(
+        compare(repeated("PP"), repeated("P")), TOLD
+    )
 
 
 def test_the_same_comparison_gives_the_same_bytes(comparison: Comparison) -> None:

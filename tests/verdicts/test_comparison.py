@@ -244,6 +244,13 @@ def test_a_severity_that_was_changed_takes_nothing_out(was: str, now: str) -> No
     assert found.severities == [("x", was, now, 1)]
 
 
+def test_a_severity_is_told_also_where_all_pass() -> None:
+    """Nothing failed, and yet the gate is another."""
+    found = compare([conversation("a", x="P")], [conversation("a", severity="note", x="P")])
+    assert found.severities == [("x", "error", "note", 1)]
+    assert found.counts[Change.STILL_PASSING] == 1
+
+
 def test_cases_of_suites_go_by_their_names_wherever_their_files_are_kept() -> None:
     """The command's output may stand elsewhere, and the entry's document have another name."""
     old = conversation("tmp/1.json", case=Case(suite="s", name="c"), produced=True, document="a.yaml", x="P")
@@ -272,6 +279,20 @@ def test_recordings_of_a_suite_go_by_their_names() -> None:
         [conversation("1.json", case=Case(suite="s"), x="F")],
     )
     assert told(unnamed) == [("broken", "s: 1.json", "x")]
+
+
+def test_recordings_may_be_repeats_of_one_another() -> None:
+    """Where the suite says how many there are of each case, files have no meaning of their own."""
+    old = [
+        conversation(f"main/{i}.json", case=Case(suite="s", name="c", repeat=i, repeats=2), x="P")
+        for i in (1, 2)
+    ]
+    new = [
+        conversation(f"pr/{i}.json", case=Case(suite="s", name="c", repeat=i, repeats=2), x=letter)
+        for i, letter in ((1, "P"), (2, "F"))
+    ]
+    each = only(compare(old, new))
+    assert (each.change, each.where.label, each.chance) == (Change.BROKEN, "s: c", 0.5)
 
 
 def test_conversations_of_one_name_are_told_apart_by_their_order() -> None:
@@ -316,6 +337,18 @@ def test_a_lone_document_is_the_same_one_whatever_it_is_called() -> None:
     found = compare([old, other], [new, other])
     assert (len(found.missing), len(found.added)) == (1, 1)
     assert not found.differences
+    found = compare([old], [other, new])
+    assert (len(found.missing), len(found.added), found.cases) == (1, 2, 0)
+
+
+def test_a_lone_document_leaves_suites_alone() -> None:
+    """Their cases are the same ones beside it."""
+    case = conversation("out", case=Case(suite="s", name="c"), produced=True, x="P")
+    found = compare(
+        [case, conversation("a", document="old.yaml", x="P")],
+        [case, conversation("a", document="new.yaml", x="P")],
+    )
+    assert found.cases == 2
 
 
 def test_envelopes_without_names_are_matched_by_their_order() -> None:
@@ -355,6 +388,15 @@ def test_what_else_differs_is_told() -> None:
     assert (found.cases, found.other_documents, found.same_evidence) == (2, 1, 1)
     assert (found.old.engines, found.new.engines) == (("0", "1"), ("1", "2"))
     assert (found.old.conversations, found.old.cases, found.old.documents) == (2, 2, ("d.yaml",))
+
+
+def test_repeats_that_are_gone_are_told() -> None:
+    """A run that stopped early has cases with fewer of them; what is left is compared."""
+    found = compare(
+        [*repeats("a", x="PPP"), *repeats("b", x="P")], [*repeats("a", x="PP"), *repeats("b", x="PP")]
+    )
+    assert found.fewer_repeats == 1
+    assert not found.missing
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from itertools import combinations
 from math import comb
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from averment.verdicts.exact import PARTS, fails_more, interval, lower_end
+from averment.verdicts.exact import PARTS, _lower_end, fails_more, interval, lower_end
 
 AT_EACH_END = Fraction(1, 40)
 
@@ -79,6 +79,7 @@ def test_numbers_that_there_cannot_be_are_refused(trials: int, passed: int) -> N
         interval(trials, passed)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 300), st.data())
 def test_intervals_are_symmetric_and_hold_what_was_seen(trials: int, data: st.DataObject) -> None:
     """Passes and failures change places, and the share of passes lies within."""
@@ -88,6 +89,7 @@ def test_intervals_are_symmetric_and_hold_what_was_seen(trials: int, data: st.Da
     assert lower_end(trials, trials - passed) == PARTS - round(high * PARTS)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 200), st.data())
 def test_more_passes_never_lower_an_end(trials: int, data: st.DataObject) -> None:
     """Both ends rise with the passes; and fall when a failure is added."""
@@ -116,6 +118,17 @@ def test_ten_thousand_trials_are_quick_and_exact(passed: int) -> None:
     assert not tail(end + 1)
 
 
+@pytest.mark.parametrize("bits", [1, 4, 8])
+def test_coarse_sums_change_nothing(monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
+    """What they can't tell is compared exactly, so the digits behind the point are a matter of speed alone."""
+    wanted = [lower_end(trials, passed) for trials in range(1, 12) for passed in range(trials + 1)]
+    monkeypatch.setattr("averment.verdicts.exact._BITS", bits)
+    _lower_end.cache_clear()
+    found = [lower_end(trials, passed) for trials in range(1, 12) for passed in range(trials + 1)]
+    _lower_end.cache_clear()
+    assert found == wanted
+
+
 def dealt(old_passed: int, old_failed: int, new_passed: int, new_failed: int) -> Fraction:
     """Fisher's tail by dealing out all trials in every way."""
     trials = [1] * (old_failed + new_failed) + [0] * (old_passed + new_passed)
@@ -123,6 +136,7 @@ def dealt(old_passed: int, old_failed: int, new_passed: int, new_failed: int) ->
     return Fraction(sum(sum(hand) >= new_failed for hand in hands), len(hands))
 
 
+@settings(deadline=None)
 @given(st.integers(0, 4), st.integers(0, 4), st.integers(0, 4), st.integers(0, 4))
 def test_fishers_test_is_the_share_of_all_ways_to_deal(
     old_passed: int, old_failed: int, new_passed: int, new_failed: int

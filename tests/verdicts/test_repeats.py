@@ -9,7 +9,7 @@ from math import comb
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import averment
@@ -76,6 +76,7 @@ def test_draws_that_there_cannot_be_are_refused(decided: int, passed: int, k: in
             estimate(decided, passed, k)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 10), st.integers(1, 12))
 def test_intervals_go_through_both_formulas_and_are_rounded_outwards(
     passed: int, failed: int, undecided: int, k: int

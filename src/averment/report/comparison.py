@@ -126,6 +126,7 @@ def as_json(comparison: Comparison, told: Told) -> bytes:
             "cases": comparison.cases,
             "other_documents": comparison.other_documents,
             "same_evidence": comparison.same_evidence,
+            "fewer_repeats": comparison.fewer_repeats,
             "by_order": comparison.by_order,
             "summary": {
                 "deterministic": {each.value: comparison.counts[each] for each in Change},
@@ -157,6 +158,8 @@ def facts(comparison: Comparison) -> Iterator[str]:
         yield f"averment {was} judged the old run, and {is_} the new one"
     if comparison.same_evidence:
         yield f"the evidence is the same in {comparison.same_evidence} of {cases}"
+    if comparison.fewer_repeats:
+        yield f"the new run has fewer repeats in {comparison.fewer_repeats} of {cases}"
     if comparison.by_order:
         yield "envelopes don't name their conversations, so these are matched by their order"
     for id_, was, is_, times in comparison.severities[:_NAMES]:

@@ -120,6 +120,10 @@ def diff_schema() -> dict[str, Any]:
                 "cases": {**_COUNT, "description": "How many cases both runs have."},
                 "other_documents": {**_COUNT, "description": "In how many of these the document is another."},
                 "same_evidence": {**_COUNT, "description": "In how many of these the evidence is the same."},
+                "fewer_repeats": {
+                    **_COUNT,
+                    "description": "In how many of these the new run has fewer repeats.",
+                },
                 "by_order": {
                     "type": "boolean",
                     "description": "Whether conversations without names were matched by their order.",

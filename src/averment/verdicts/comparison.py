@@ -130,6 +130,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
         cases: how many cases both have.
         other_documents: in how many of these the document's digest is another.
         same_evidence: in how many of these the evidence is the same, repeat by repeat.
+        fewer_repeats: in how many of these the new run has fewer repeats than the old one.
         counts: how often each change occurs, of assertions that are errors in either run.
         lesser: the same of those that are warnings or notes in both, which never gate.
         differences: the gravest change first, then in the order of the new run; without what still passes, or is still not
@@ -145,6 +146,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     cases: int
     other_documents: int
     same_evidence: int
+    fewer_repeats: int
     counts: Mapping[Change, int]
     lesser: Mapping[Change, int]
     differences: Sequence[Difference]
@@ -206,6 +208,7 @@ def compare(old: Iterable[Judged], new: Iterable[Judged], *, every: bool = False
         cases=len(both),
         other_documents=sum({a.document for a in was} != {b.document for b in is_} for was, is_ in pairs),
         same_evidence=sum([a.evidence for a in was] == [b.evidence for b in is_] for was, is_ in pairs),
+        fewer_repeats=sum(len(is_) < len(was) for was, is_ in pairs),
         counts={each: counts[each] for each in Change},
         lesser={each: lesser[each] for each in Change},
         differences=found,
