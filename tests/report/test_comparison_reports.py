@@ -146,6 +146,19 @@ def test_the_last_line_is_what_the_gate_says(
     )
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "line"),
+    [
+        ("PP", "IF", "2 of 2 PASS before, 0 of 1 PASS, 1 INCONCLUSIVE now"),
+        ("PP", "II", "2 of 2 PASS before, 2 INCONCLUSIVE now"),
+        ("P", "I", "PASS before, INCONCLUSIVE now"),
+    ],
+)
+def test_repeats_are_counted_by_what_they_decided(before: str, after: str, line: str) -> None:
+    """What is undecided stands beside, and in no denominator."""
+    assert f"    s: c: {line}" in as_text(compare(repeated(before), repeated(after)), TOLD)
+
+
 def test_only_what_is_asked_for_is_listed_and_all_is_counted(comparison: Comparison) -> None:
     """A filter for the eye changes no number and no gate."""
     told = Told(old="o", new="n", fail_on=("broken",), only=("fixed",))

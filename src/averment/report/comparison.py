@@ -222,8 +222,9 @@ def side_text(side: Side | None) -> str:
         return "not applicable"
     if counts.decided + counts.undecided == 1:
         return "PASS" if counts.passed else "FAIL" if counts.failed else "INCONCLUSIVE"
-    undecided = f", {counts.undecided} INCONCLUSIVE" if counts.undecided else ""
-    return f"{counts.passed} of {counts.decided} PASS{undecided}"
+    parts = [f"{counts.passed} of {counts.decided} PASS"] if counts.decided else []
+    parts += [f"{counts.undecided} INCONCLUSIVE"] if counts.undecided else []
+    return ", ".join(parts)
 
 
 def reason(side: Side, limit: int = 300) -> str:
