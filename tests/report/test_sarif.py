@@ -217,6 +217,53 @@ def test_turns_are_quoted_without_personal_data(folder: Path) -> None:
     assert turn["physicalLocation"]["region"] == {"startLine": 2}
 
 
+def with_evidence(one: Result, **parts: Any) -> dict[str, Any]:
+    """The second of two results, in a conversation with this evidence."""
+    model = averment.Evidence(**parts).model
+    named = [msgspec.structs.replace(each, name="call.json") for each in model.sources]
+    model = msgspec.structs.replace(model, sources=tuple(named))
+    first = entry([result("other")], conversation="first.json")
+    return results_of([first, entry([one], evidence=model)])[1]
+
+
+def test_some_of_many_grounds_are_shown() -> None:
+    """The first ten, and how many more there are."""
+    turns = [{"role": "agent", "text": str(index)} for index in range(13)]
+    found = with_evidence(result(turns=list(range(13))), transcript=turns)
+    assert [each["id"] for each in found["relatedLocations"]] == list(range(1, 11))
+    assert found["message"]["text"].endswith("[turn 9](10) and 3 more.")
+
+
+def test_turns_that_the_evidence_does_not_have_are_named() -> None:
+    """An envelope that others made may name any."""
+    found = with_evidence(result(turns=[0, 1]), transcript=[{"role": "agent", "text": "hi"}])
+    assert [each["message"]["text"] for each in found["relatedLocations"]] == ['turn 0, agent: "hi"']
+    assert [each["name"] for each in found["locations"][0]["logicalLocations"]] == ["call.json", "turn 1"]
+
+
+def test_turns_belong_to_their_conversation() -> None:
+    """Logical locations name it by its index in the run."""
+    talk = [{"role": "agent", "text": "hi"}]
+    found = with_evidence(result(turns=[0]), transcript=talk)
+    (turn,) = found["relatedLocations"]
+    assert turn["logicalLocations"][0]["parentIndex"] == 1
+    assert found["locations"][0]["logicalLocations"][0]["index"] == 1
+
+
+def test_properties_say_only_what_there_is() -> None:
+    """What the document does not say of an assertion is left out."""
+    (found,) = results_of([entry([result()])])
+    assert found["properties"] == {
+        "assertion": "a",
+        "status": "FAIL",
+        "code": "not_found",
+        "severity": "error",
+        "gates": True,
+        "deterministic": True,
+        "conversation": "call.json",
+    }
+
+
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("conversation", "uri"),
