@@ -193,11 +193,19 @@ def judge(checked: averment.Document, evidence: averment.Evidence, conversation:
     return judged(envelope, checked, conversation=conversation, evidence=evidence.model, **about)
 
 
-def refunds(conversation: Fields, name: str) -> Judged:
+def refunds(conversation: Fields, name: str, **about: Any) -> Judged:
     """A conversation, judged by the demo's document."""
     text = DEMO.joinpath("refunds.yaml").read_bytes()
     checked = averment.Document.parse(text, name="refunds.yaml")
-    return judge(checked, averment.Evidence.from_record(conversation), name)
+    return judge(checked, averment.Evidence.from_record(conversation), name, **about)
+
+
+def refunded(conversation: Fields) -> Fields:
+    """The demo's conversation with an agent that does what it says."""
+    good = json.loads(json.dumps(conversation))
+    good["spans"][1] |= {"name": "issue_refund", "arguments": {"order_id": "A-3090", "amount": 42}}
+    good["state"]["orders"][0]["refund_status"] = "refunded"
+    return dict(good)
 
 
 def demo() -> list[Judged]:
@@ -208,12 +216,10 @@ def demo() -> list[Judged]:
 def mixed() -> list[Judged]:
     """The demo's conversation, one in which all is well, and one of which little was recorded; worst last."""
     bad = json.loads(DEMO.joinpath("conversation.json").read_bytes())
-    good = json.loads(json.dumps(bad))
-    good["spans"][1] |= {"name": "issue_refund", "arguments": {"order_id": "A-3090", "amount": 42}}
-    good["state"]["orders"][0]["refund_status"] = "refunded"
     blind = {"transcript": bad["transcript"]}
     return [
-        refunds(each, name) for each, name in ((good, "good.json"), (blind, "blind.json"), (bad, "bad.json"))
+        refunds(each, name)
+        for each, name in ((refunded(bad), "good.json"), (blind, "blind.json"), (bad, "bad.json"))
     ]
 
 
@@ -434,26 +440,19 @@ def harmless(text: str) -> str:
 
 
 def suite() -> list[Judged]:
-    """Several conversations: two cases in three repeats, and one whose evidence is missing."""
+    """Several conversations: two cases in three repeats, two of which are as they should be, and one of little evidence."""
+    bad = json.loads(DEMO.joinpath("conversation.json").read_bytes())
+    told = {("calm caller", 1): refunded(bad), ("angry caller", 2): refunded(bad)}
+    told["angry caller", 3] = {"transcript": bad["transcript"]}
     found = []
     for case in ("calm caller", "angry caller"):
         for repeat in (1, 2, 3):
-            record = json.loads(json.dumps(CONVERSATION))
-            if (case, repeat) in {("calm caller", 1), ("angry caller", 2)}:
-                record["spans"][3]["arguments"]["amount"] = 42
-            if (case, repeat) == ("angry caller", 3):
-                del record["transcript"]
-            found.append(
-                judge(
-                    document(every_kind(), "every-kind.yaml"),
-                    averment.Evidence.from_record(record),
-                    f"refunds/{case.replace(' ', '-')}-{repeat}.json",
-                    case=Case(suite="refunds", name=case, repeat=repeat, repeats=3),
-                    produced=Produced(
-                        file=f"refunds/{case.replace(' ', '-')}-{repeat}.json", sha256="0" * 64
-                    ),
-                )
-            )
+            file = f"refunds/{case.replace(' ', '-')}-{repeat}.json"
+            about = {
+                "case": Case(suite="refunds", name=case, repeat=repeat, repeats=3),
+                "produced": Produced(file=file, sha256="0" * 64),
+            }
+            found.append(refunds(told.get((case, repeat), bad), file, **about))
     return found
 
 

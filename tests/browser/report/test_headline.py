@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from playwright.sync_api import Page, expect
 
+from averment.assertions import KINDS
 from averment.verdicts.judged import Judged
 
 Open = Callable[..., Page]
@@ -105,6 +106,16 @@ def test_a_card_says_what_it_is_about(open_page: Open, report: Report) -> None:
     card = page.locator("#r-tool_call-fail")
     for told in ("warning", "never gates", "support team", "reliability"):
         expect(card).to_contain_text(told)
+
+
+def test_every_kind_has_a_card_for_each_verdict(sample: Sample) -> None:
+    """The sample that these tests open shows each kind there is as PASS, FAIL and INCONCLUSIVE, if it ever decides."""
+    seen = {(result["kind"], result["status"]) for result in sample("kinds")[0].results}
+    never = {"timing_contract", "human_rubric", "judge_rubric"}
+    assert {kind for kind, _ in seen} == set(KINDS)
+    assert seen == {(kind, "INCONCLUSIVE") for kind in KINDS} | {
+        (kind, status) for kind in set(KINDS) - never for status in ("PASS", "FAIL")
+    }
 
 
 def test_without_evidence_there_are_cards_only(open_page: Open, report: Report) -> None:
