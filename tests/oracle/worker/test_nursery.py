@@ -174,7 +174,8 @@ all_there = Barrier(5)
 def busy(world):
     with pack.oracle.episode(Context(), world) as episode:
         episode.reset()
-        print(episode.call("do", {"code": "import os; value = os.getpid()"})["value"], flush=True)
+        pid = episode.call("do", {"code": "import os; value = os.getpid()"})["value"]
+        print(f"{pid}\\n", end="", flush=True)  # in one piece: four threads print
         all_there.wait()
         episode.call("do", {"code": "while True: pass"})
 
