@@ -182,6 +182,7 @@ def test_repeats_give_both_chances_with_their_intervals(judge: Judge) -> None:
         "  assertion  always  sometimes  never  undecided  pass^1  pass@5  pass^5\n"
         "  greets          1          1      0          0    80 %   100 %    50 %\n"
         "  refunds         0          0      0          2       -       -       -\n"
+        "\n"
         "  case   assertion  passed            pass^1            pass@5        pass^5\n"
         "  shaky  greets     3 of 5  60 % (14.6-94.8)  100 % (54.7-100)  0 % (0-76.3)\n"
     ) in text

@@ -102,8 +102,9 @@ def configure(parser: Parser) -> None:
         action="store_true",
         help="repeat the redacted transcript in each pii result, as the contract does",
     )
-    parser.add_argument("--verbose", action="store_true", help="show the grounds of passes as well")
-    parser.add_argument("-q", "--quiet", action="store_true", help="show only what is not a pass")
+    how_much = parser.add_mutually_exclusive_group()
+    how_much.add_argument("--verbose", action="store_true", help="show the grounds of passes as well")
+    how_much.add_argument("-q", "--quiet", action="store_true", help="show only what is not a pass")
     parser.add_argument("--output", metavar="FILE", help="also write the envelopes (JSON) to this file")
     parser.add_argument(
         "--results",

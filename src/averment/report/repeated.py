@@ -35,6 +35,7 @@ def repeated(repeats: Repeats, times: Mapping[str, int], look: Look) -> Iterator
         yield f"{brief(suite, 80)}, repeated {k} times: in how many cases"
         yield from _over_cases([each for each in over if each.suite == suite], k, look)
         yield from _of_cases([each for each in failed if each.suite == suite], k, look)
+        yield ""
     yield from look.lines(_EXPLAINED, style="dim")
 
 
@@ -81,6 +82,7 @@ def _of_cases(failed: Sequence[Repeated], k: int, look: Look) -> Iterator[str]:
             ]
         )
     if rows:
+        yield ""
         yield from table(columns, rows, look)
     if len(failed) > _MOST:
         yield f"  and {len(failed) - _MOST} more"
