@@ -80,19 +80,21 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
         What can't be seen is escaped: a file may say anything, and must not command the terminal that names it.
         """
-        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+        # Names are told in one line, whatever they hold; what is expected and found may have several.
+        file = None if self.file is None else _seen(self.file)
+        place = ":".join(str(part) for part in (file, self.line, self.column) if part is not None)
         lines = [f"{place + ': ' if place else ''}{self.severity}[{self.code}]: {self.message}"]
         if self.path is not None:
-            lines.append(f"    at {self.path}")
+            lines.append(f"    at {_seen(self.path)}")
         if self.expected is not None:
             lines.append(f"    expected {self.expected}")
         if self.found is not None:
             lines.append(f"    found {self.found}")
         if self.nearest is not None:
-            lines.append(f"    did you mean `{self.nearest}`?")
+            lines.append(f"    did you mean `{_seen(self.nearest)}`?")
         if self.mend is not None:
             lines.append(f"    {self.mend}")
-        return "\n".join(line if line.isprintable() else _seen(line) for line in lines)
+        return "\n".join(_seen(line, keep="\n\t") for line in lines)
 
 
 class AvermentError(ValueError):
@@ -122,9 +124,11 @@ class UsageError(AvermentError):
     """The call or the command makes no sense as it stands."""
 
 
-def _seen(line: str) -> str:
-    """The line with all that can't be seen escaped, but for ends of lines and tabs."""
-    return "".join(char if char.isprintable() or char in "\n\t" else ascii(char)[1:-1] for char in line)
+def _seen(text: str, *, keep: str = "") -> str:
+    """The text with all that can't be seen escaped, but for the characters in `keep`."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() or char in keep else ascii(char)[1:-1] for char in text)
 
 
 def path_text(path: Sequence[str | int]) -> str:

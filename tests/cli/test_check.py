@@ -105,3 +105,21 @@ def test_every_warning_is_explained() -> None:
     """The page on checking has a row for every code, and for no other."""
     section = _PAGE.read_text(encoding="utf-8").partition("\n## What check warns about\n")[2]
     assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == list(CODES)
+
+
+def test_names_of_files_command_neither_a_terminal_nor_a_runner(averment: Any) -> None:
+    """A file may be called anything: what can't be seen is escaped, and no line is one of GitHub's commands."""
+    good = "version: 1\nassertions:\n- {id: a, kind: phrase, regex: refund}\n"
+    name = "a\x1b[2J\n::error::b ##[group]\u202e.yaml"
+    Path(name).write_text(good)
+    said = averment("check", name)
+    assert said.out == "a\\u001b[2J\\u000a::error::b ##\\[group]\\u202e.yaml: ok, 1 assertion\n"
+    Path(name).write_text(good.replace("regex", "rgex"))
+    said = averment("check", name)
+    assert said.err.startswith("a\\x1b[2J\\n::error::b ##\\[group]\\u202e.yaml:3:3: error[missing_field]: ")
+    said = averment("run", name, name)
+    assert said.err.startswith("a\\x1b[2J\\n::error::b ##\\[group]\\u202e.yaml:3:3: error[missing_field]: ")
+    said = averment("check", name, "--format", "json")
+    assert said.out.replace("\n", "").isprintable()
+    assert "##[" not in said.out
+    assert json.loads(said.out)["documents"][0]["document"] == name

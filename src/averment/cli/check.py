@@ -35,6 +35,7 @@ def execute(args: argparse.Namespace) -> int:
     from averment.cli.inputs import refuse_twice
     from averment.cli.outputs import say
     from averment.text.jsontext import pretty
+    from averment.text.shown import brief, inert, inert_json
 
     refuse_twice(*args.documents)
     reports: list[dict[str, object]] = []
@@ -47,12 +48,12 @@ def execute(args: argparse.Namespace) -> int:
         reports.append({"document": name, "ok": not found, "assertions": count, "problems": shown})
         if args.format == "text":
             if problems:
-                say("\n".join(problem.render() for problem in problems) + "\n", err=True)
+                say(inert("\n".join(problem.render() for problem in problems) + "\n"), err=True)
             if not found:
                 warned = f", {_counted(len(problems), 'warning')}" if problems else ""
-                say(f"{name}: ok, {_counted(count, 'assertion')}{warned}\n")
+                say(inert(f"{brief(name, 240)}: ok, {_counted(count, 'assertion')}{warned}\n"))
     if args.format == "json":
-        say(pretty({"documents": reports}))
+        say(inert_json(pretty({"documents": reports})))
     elif mistakes:
         say(f"{_counted(mistakes, 'mistake')} in {_counted(len(reports), 'document')}\n", err=True)
     return ExitCode.NO_VERDICT if mistakes else ExitCode.YES

@@ -68,7 +68,7 @@ def execute(args: argparse.Namespace) -> int:
     from averment.cli.inputs import refuse_twice
     from averment.cli.outputs import look, say, writing
     from averment.report.comparison import Told, as_json, as_text
-    from averment.text.shown import inert
+    from averment.text.shown import inert, inert_json
     from averment.verdicts.comparison import GATES, compare
 
     refuse_twice(args.old, args.new)
@@ -85,7 +85,7 @@ def execute(args: argparse.Namespace) -> int:
         comparison = compare(_stored(args.old), _stored(args.new), every=every)
         _refuse_nothing(comparison)
         if args.format == "json":
-            write(as_json(comparison, told))
+            write(inert_json(as_json(comparison, told)))
         elif args.format == "markdown":
             from averment.report.comparison_markdown import as_markdown
 

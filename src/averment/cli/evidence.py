@@ -74,13 +74,14 @@ def _show(args: argparse.Namespace) -> int:
     from averment.cli.outputs import writing
     from averment.report.evidence import as_object, as_text, listed
     from averment.text.jsontext import canonical_known
+    from averment.text.shown import inert_json
 
     with writing(args.output or "-") as write:
         for number, name in enumerate(args.files):
             found = load_conversations(name, reading(args), wanted=args.wanted)
             if args.format == "json":
                 for label, evidence in found:
-                    write(canonical_known(as_object(evidence, label)) + b"\n")
+                    write(inert_json(canonical_known(as_object(evidence, label))) + b"\n")
                 continue
             if len(found) > 1 and not args.every:
                 text = listed([evidence for _, evidence in found], name)
@@ -95,6 +96,7 @@ def _convert(args: argparse.Namespace) -> int:
     from averment.cli.outputs import say, writing
     from averment.errors import EvidenceError
     from averment.evidence.write import WRITERS
+    from averment.text.shown import brief, inert
 
     if args.to is None:
         message = "what the conversation is to be converted to is missing"
@@ -121,5 +123,5 @@ def _convert(args: argparse.Namespace) -> int:
                 data, lost = WRITERS[args.to](evidence.model)
                 write(data)
                 if lost:
-                    say(f"{label}: `{args.to}` can't hold {'; '.join(lost)}\n", err=True)
+                    say(inert(f"{brief(label, 240)}: `{args.to}` can't hold {'; '.join(lost)}\n"), err=True)
     return ExitCode.YES

@@ -165,8 +165,10 @@ def _module(name: str) -> Any:
 
 
 def _complain(text: str) -> None:
+    from averment.text.shown import inert
+
     with suppress(ReaderGoneError):
-        say(f"{text}\n", err=True)
+        say(inert(f"{text}\n"), err=True)
 
 
 def _trace() -> None:

@@ -118,8 +118,10 @@ class Verdicts:
         if self._format == "text":
             self._printing.take(envelope, document, evidence.model, name, case)
         elif not self._is_aside:
+            from averment.text.shown import inert_json
+
             self._steps.pause()
-            say(encoded)
+            say(inert_json(encoded))
 
     def finish(self) -> int:
         """All are taken: prints what they came to, where there were several, and returns the worst exit code.

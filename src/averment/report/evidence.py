@@ -16,13 +16,14 @@ from averment.evidence import Evidence
 from averment.evidence.model import Coverage, EvidenceModel, Note, Source, Span, ToolCall, Turn
 from averment.report.terminal import call_text
 from averment.text.pii import redact
-from averment.text.shown import printable
+from averment.text.shown import brief, inert, printable
 
 __all__ = ["as_object", "as_text", "listed", "timeline"]
 
 SCHEMA = "averment.evidence_summary.v1"
 
 _LISTED = 200
+_NAME = 240
 _SHOWN_NOTES = 40
 _SHOWN_EVENTS = 200
 _OF_SOURCE = ("id", "name", "format", "reader", "why", "sha256", "bytes", "records", "records_read")
@@ -37,7 +38,7 @@ def listed(conversations: Sequence[Evidence], name: str) -> str:
     One without an id is called `#` and its index, as `--conversation` has it.
     """
     lines = [
-        f"{name} holds {len(conversations):,} conversations; `--conversation ID` shows one, `--all` every one"
+        f"{brief(name, _NAME)} holds {len(conversations):,} conversations; `--conversation ID` shows one, `--all` every one"
     ]
     for index, evidence in enumerate(conversations[:_LISTED]):
         lines.append(
@@ -45,7 +46,7 @@ def listed(conversations: Sequence[Evidence], name: str) -> str:
         )
     if len(conversations) > _LISTED:
         lines.append(f"  ... and {len(conversations) - _LISTED:,} more")
-    return "\n".join(lines) + "\n"
+    return inert("\n".join(lines) + "\n")
 
 
 def as_text(evidence: Evidence, name: str, *, events: int | None = _SHOWN_EVENTS) -> str:
@@ -57,7 +58,7 @@ def as_text(evidence: Evidence, name: str, *, events: int | None = _SHOWN_EVENTS
         events: how many events of the timeline are shown; None for all.
     """
     model = evidence.model
-    lines = [name, *(line for source in model.sources for line in _source(source))]
+    lines = [brief(name, _NAME), *(line for source in model.sources for line in _source(source))]
     if model.conversation_id is not None:
         lines.append(f"  conversation  {printable(model.conversation_id, 80)}")
     lines.append(f"  evidence      {evidence.sha256}")
@@ -70,7 +71,7 @@ def as_text(evidence: Evidence, name: str, *, events: int | None = _SHOWN_EVENTS
         lines += ["", f"notes ({len(model.notes)})", *(_note(note) for note in model.notes[:_SHOWN_NOTES])]
         if len(model.notes) > _SHOWN_NOTES:
             lines.append(f"  ... and {len(model.notes) - _SHOWN_NOTES:,} more; `--format json` has them all")
-    return "\n".join(lines) + "\n"
+    return inert("\n".join(lines) + "\n")
 
 
 def as_object(evidence: Evidence, name: str) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import lru_cache
 
 from averment.text.pii import redact
 
-__all__ = ["brief", "inert", "printable", "visible"]
+__all__ = ["brief", "inert", "inert_json", "printable", "visible"]
 
 _COMMAND = re.compile(r"(?:^|(?<=\r))((?:\s|\x1b\[[\d;]*m)*)(?=::)|(?<=##)(?=\[)", re.MULTILINE)
 
@@ -50,6 +51,24 @@ def inert(text: str) -> str:
     too, and `##[name]` wherever it stands (actions/runner, `ActionCommand`).
     """
     return _COMMAND.sub(lambda found: f"{found[1] or ''}\\", text)
+
+
+def inert_json(data: bytes) -> bytes:
+    """JSON as it may be printed: the same values, with escapes for what a terminal or a runner would obey.
+
+    JSON itself asks for escapes of the first 32 characters only; not of those that turn text around, of terminal
+    controls beyond ASCII, nor of what GitHub's runner looks for (`inert`).
+    """
+    if b"##[" in data:  # nothing but a string of JSON can hold that
+        data = data.replace(b"##[", rb"##\u005b")
+    if data.isascii() and b"\x7f" not in data:
+        return data
+    text = data.decode()
+    if text.replace("\n", "").isprintable():
+        return data
+    return "".join(
+        char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text
+    ).encode()
 
 
 def _escaped(char: str) -> str:
