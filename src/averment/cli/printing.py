@@ -167,7 +167,7 @@ class Printing:
         from averment.report.terminal import cards
 
         lines = [self._title(item)]
-        if item.case is not None:
+        if item.case is not None and item.case.name is not None:
             from averment.text.shown import brief
 
             file = brief(item.name, 240)
