@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from typing import Any
 
@@ -264,3 +265,19 @@ def test_integers_that_python_is_configured_not_to_read_are_refused() -> None:
         assert places(f"a: {'9' * 641}\n") == [("number_too_large", 1, 4)]
     finally:
         sys.set_int_max_str_digits(before)
+
+
+def test_yaml_that_was_imported_anew_is_read_all_the_same() -> None:
+    """Some runners of tests unload what a test has imported; C extensions come back with the classes they had before."""
+    code = (
+        "import sys\n"
+        "from averment.text.source import read_source\n"
+        "read_source('a: [1]')\n"
+        "for name in [name for name in sys.modules if name.partition('.')[0] == 'yaml']:\n"
+        "    del sys.modules[name]\n"
+        "print(read_source('a: [1]').value)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout == "{'a': [1]}\n"

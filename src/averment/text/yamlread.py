@@ -66,31 +66,25 @@ def read_yaml(reading: Reading) -> int | None:
     return None
 
 
-def _new_parser(text: str) -> Any:
-    """A parser of events: libyaml's when PyYAML was built with it, else PyYAML's own."""
-    try:
-        from yaml._yaml import CParser
-    except ImportError:
-        from averment.text.yamlscan import PythonParser
-
-        return PythonParser(text)
-    return CParser(text)
-
-
 def _build(reading: Reading) -> None:
-    """Turn the parser's events into values, keeping where each one starts."""
-    from yaml.events import (
-        AliasEvent,
-        DocumentStartEvent,
-        MappingEndEvent,
-        MappingStartEvent,
-        ScalarEvent,
-        SequenceEndEvent,
-        SequenceStartEvent,
-        StreamEndEvent,
-    )
+    """Turn the parser's events into values, keeping where each one starts.
 
-    next_event = _new_parser(reading.text).get_event
+    The parser is libyaml's when PyYAML was built with it, else PyYAML's own. Events are told apart by their classes, which
+    are had from where the parser has them: were `yaml` imported anew, `yaml.events` would hold other ones.
+    """
+    events: Any
+    try:
+        import yaml._yaml as events
+
+        next_event = events.CParser(reading.text).get_event
+    except ImportError:
+        from averment.text.yamlscan import PythonParser, events
+
+        next_event = PythonParser(reading.text).get_event
+    scalar, alias = events.ScalarEvent, events.AliasEvent
+    mapping_start, mapping_end = events.MappingStartEvent, events.MappingEndEvent
+    sequence_start, sequence_end = events.SequenceStartEvent, events.SequenceEndEvent
+    document_start, stream_end = events.DocumentStartEvent, events.StreamEndEvent
     outer: list[tuple[Any, Any, str | None, int]] = []  # the containers around the current one
     container: Any = None
     marks: Any = None
@@ -100,7 +94,7 @@ def _build(reading: Reading) -> None:
     while True:
         event = next_event()
         kind = type(event)
-        if kind is ScalarEvent:
+        if kind is scalar:
             index = event.start_mark.index
             value = event.value
             plain = event.implicit[0]
@@ -119,24 +113,24 @@ def _build(reading: Reading) -> None:
                     value = _WORDS[value]
                 elif value[0] in _NUMBER_START:
                     value = _plain_number(reading, index, value)
-        elif kind is MappingStartEvent or kind is SequenceStartEvent:
+        elif kind is mapping_start or kind is sequence_start:
             index = event.start_mark.index
-            value = {} if kind is MappingStartEvent else []
+            value = {} if kind is mapping_start else []
             if event.anchor is not None or event.tag is not None:
                 _refuse_properties(reading, event)
-        elif kind is MappingEndEvent or kind is SequenceEndEvent:
+        elif kind is mapping_end or kind is sequence_end:
             container, marks, key, key_start = outer.pop()
             continue
-        elif kind is AliasEvent:
+        elif kind is alias:
             index = event.start_mark.index
             value = None
             _refuse_alias(reading, index, event.anchor)
-        elif kind is DocumentStartEvent and started:
+        elif kind is document_start and started:
             return _refuse_document(reading, event.start_mark.index)
-        elif kind is StreamEndEvent:
+        elif kind is stream_end:
             return None if started and not empty else _refuse_empty(reading)
         else:
-            started = started or kind is DocumentStartEvent
+            started = started or kind is document_start
             continue
 
         if type(container) is list:
@@ -152,15 +146,15 @@ def _build(reading: Reading) -> None:
             container[key] = value
             key = None
         else:
-            if kind is not AliasEvent:
+            if kind is not alias:
                 _refuse_complex_key(reading, index)
             key, key_start = f"?{index}", index  # a stand-in, to read on and find the other mistakes
 
-        if kind is MappingStartEvent or kind is SequenceStartEvent:
+        if kind is mapping_start or kind is sequence_start:
             if len(outer) == MAX_DOCUMENT_DEPTH:
                 return reading.too_deep(index)
             outer.append((container, marks, key, key_start))
-            container, marks, key = value, {} if kind is MappingStartEvent else [], None
+            container, marks, key = value, {} if kind is mapping_start else [], None
             reading.marks[id(container)] = marks
 
 

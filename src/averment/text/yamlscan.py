@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 
+from yaml import events
 from yaml.error import Mark
 from yaml.parser import Parser
 from yaml.reader import Reader
 from yaml.scanner import Scanner, ScannerError
 from yaml.tokens import DirectiveToken, ScalarToken
 
-__all__ = ["PythonParser"]
+__all__ = ["PythonParser", "events"]
 
 _TAB = "found a tab character where an indentation space is expected"
 _blank = re.compile(r"[ \t\r\n]*").match
