@@ -6,6 +6,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from hypothesis import HealthCheck, settings
 
 import averment
 from averment.report.schemas import schema
@@ -13,6 +14,13 @@ from averment.report.schemas import schema
 pytest_plugins = ["pytester"]
 Assertion = Mapping[str, Any]
 Judge = Callable[..., Any]
+
+# Examples are the same everywhere, and a slow machine fails none: whether a change passes is no matter of luck. To look
+# for new ones: `pytest --hypothesis-profile=default`.
+settings.register_profile(
+    "averment", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("averment")
 
 
 @pytest.fixture(scope="session")
