@@ -193,10 +193,14 @@ class _Zygote:
 
 
 def _has_ended(pid: int) -> bool:
-    """Whether it ends by itself within a quarter of a second; its number stays its own until it is waited for."""
+    """Whether it ends by itself within a second; its number stays its own until it is waited for.
+
+    It takes no more than a moment, unless the machine gives others their turn first. Looks are counted and not time, so
+    that a machine that stands still takes nothing away from it.
+    """
     if not hasattr(os, "waitid"):  # macOS before Python 3.13
         return False
-    for _ in range(50):
+    for _ in range(200):
         if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
             return True
         select.select((), (), (), 0.005)

@@ -168,7 +168,9 @@ class _BackendEpisode:
         self._asking = asking
         self._options = options
         self._state: Any = None
-        asking.ask("begin", options.tool_timeout_s, context=msgspec.to_builtins(context))
+        # A step of the framework's own, like its start: no call of the pack, however slow the machine.
+        seconds = max(options.tool_timeout_s, _STARTING_S)
+        asking.ask("begin", seconds, context=msgspec.to_builtins(context))
 
     def reset(self) -> None:
         self._asking.ask("reset", self._options.reset_timeout_s)
