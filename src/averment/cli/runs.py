@@ -45,10 +45,9 @@ def _each(name: str, how: Reading | None, wanted: str | None) -> Iterator[Run]:
     if wanted is None and name != "-" and _is_large(name):
         with open(name, "rb") as file:
             parts = _parts(file)
-            first, second = next(parts), next(parts, None)
-            # What is one long line may be one conversation, which is named without its id.
-            if second is not None and _is_by_line(name, first[1], how):
-                yield from _in_parts(name, how, first, itertools.chain([second], parts))
+            first = next(parts)
+            if _is_by_line(name, first[1], how):
+                yield from _in_parts(name, how, first, parts)
                 return
     yield from load_conversations(name, how, wanted=wanted)
 
