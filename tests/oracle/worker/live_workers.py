@@ -14,7 +14,12 @@ from averment.oracle.oracles import Condition, Context, OracleError
 from averment.oracle.worker.backend import Attempt, BackendOracle, Workers
 from averment.oracle.worker.nursery import Nursery
 
-__all__ = ["OBEDIENT", "Live", "children", "live"]
+__all__ = ["OBEDIENT", "PATIENT", "Live", "children", "live"]
+
+PATIENT = Options(
+    tool_timeout_s=60, assertion_timeout_s=60, import_timeout_s=60, reset_timeout_s=60, episode_timeout_s=600
+)
+"""Deadlines that nothing misses because the machine is slow: whoever wants one to be missed sets it short."""
 
 OBEDIENT = """
 STATE = {}
@@ -89,7 +94,7 @@ def live(
         if not path.exists() or path.read_text(encoding="utf-8") != textwrap.dedent(text):
             path.write_text(textwrap.dedent(text), encoding="utf-8")
     with Nursery(root, fixtures=fixtures, limits=limits) as nursery:
-        yield Live(Workers(nursery, options or Options(tool_timeout_s=5.0)), root)
+        yield Live(Workers(nursery, options or PATIENT), root)
 
 
 def children(pid: int | None = None) -> list[int]:

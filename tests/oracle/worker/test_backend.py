@@ -2,25 +2,27 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from live_workers import OBEDIENT, Live, live
+from live_workers import OBEDIENT, PATIENT, Live, live
 
 from averment.oracle.model.options import Options
 from averment.oracle.oracles import Context, OracleError
 from averment.oracle.worker.backend import Workers
 
-SHORT = Options(
-    tool_timeout_s=0.4,
-    reset_timeout_s=0.4,
-    import_timeout_s=10,
-    assertion_timeout_s=0.4,
-    episode_timeout_s=30,
-)
-SHORT_IMPORT = Options(import_timeout_s=0.6)
+SHORT = {
+    op: msgspec.structs.replace(PATIENT, **{name: 0.4})
+    for op, name in (
+        ("import", "import_timeout_s"),
+        ("reset", "reset_timeout_s"),
+        ("call_tool", "tool_timeout_s"),
+    )
+}
+"""Little time for one step, and much for all others."""
 
 
 @pytest.fixture(scope="module")
@@ -31,14 +33,18 @@ def pack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
         yield found
 
 
-@pytest.fixture(scope="module")
-def hurried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    """An obedient pack whose tools have little time."""
-    with live(tmp_path_factory.mktemp("pack"), options=SHORT) as found:
-        yield found
+def _hurried(root: Path, code: str, *, until: Callable[[OracleError], object]) -> OracleError:
+    """The error that code ends in at its deadline: a short one, and where the code was too slow, a longer one."""
+    for seconds in (0.4, 4, 40):
+        with live(root, options=msgspec.structs.replace(PATIENT, tool_timeout_s=seconds)) as found:
+            error = found.fails(code)
+        assert error.trouble == "timeout"
+        if until(error):
+            break
+    return error
 
 
-def _of(root: Path, backend: str, last: str = "call", options: Options = SHORT) -> OracleError:
+def _of(root: Path, backend: str, last: str = "call", options: Options = PATIENT) -> OracleError:
     """The error that a reset and one step more of a backend end in."""
 
     def run(found: Live) -> None:
@@ -164,25 +170,23 @@ def test_the_parent_stays_as_it_was(pack: Live) -> None:
     ("where", "op"),
     [
         ("while True: pass\n{0}", "import"),
-        ("import time\ntime.sleep(60)\n{0}", "import"),
+        ("import time\ntime.sleep(600)\n{0}", "import"),
         ("{0}\ndef reset(*, ctx, fixtures=None):\n    while True: pass", "reset"),
-        ("{0}\ndef call_tool(name, arguments, *, ctx):\n    import time; time.sleep(60)", "call_tool"),
+        ("{0}\ndef call_tool(name, arguments, *, ctx):\n    import time; time.sleep(600)", "call_tool"),
     ],
     ids=["import", "sleeping import", "reset", "call_tool"],
 )
 def test_what_hangs_is_ended_at_its_deadline_and_named(tmp_path: Path, where: str, op: str) -> None:
-    """The error names the step, and comes soon after the step's own deadline."""
-    started = time.monotonic()
-    error = _of(tmp_path, where.format(OBEDIENT), options=SHORT_IMPORT if op == "import" else SHORT)
+    """The error names the step, and comes by the step's own deadline: all others are far away."""
+    error = _of(tmp_path, where.format(OBEDIENT), options=SHORT[op])
     assert (error.trouble, error.op) == ("timeout", op)
     assert error.message == f"{op} did not end within its deadline, and was killed"
-    assert time.monotonic() - started < 5
 
 
 @pytest.mark.parametrize(("op", "method"), [("get_state", "state"), ("list_tools", "list_tools")])
 def test_state_and_tools_have_the_deadline_of_a_tool(tmp_path: Path, op: str, method: str) -> None:
     """A step that only looks can hang as well."""
-    error = _of(tmp_path, f"{OBEDIENT}\ndef {op}():\n    while True: pass", method)
+    error = _of(tmp_path, f"{OBEDIENT}\ndef {op}():\n    while True: pass", method, SHORT["call_tool"])
     assert (error.trouble, error.op) == ("timeout", op)
 
 
@@ -283,10 +287,10 @@ def test_what_a_call_can_come_to(pack: Live, code: str, trouble: str, said: str)
 
 
 def test_a_result_of_five_megabytes_returns_promptly(pack: Live) -> None:
-    """Pipes hold little, and both sides keep reading and writing."""
+    """Pipes hold little, and both sides keep reading and writing, without a wait between."""
     started = time.monotonic()
     assert len(pack.do("value = 'ä' * (5 << 19)")) == 5 << 19
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 30
 
 
 def test_a_large_argument_arrives(pack: Live) -> None:
@@ -308,10 +312,10 @@ def test_what_was_printed_is_told_with_the_error(pack: Live) -> None:
     assert pack.fails("print('last words')\nimport os\nos._exit(1)").output == "last words"
 
 
-def test_what_was_printed_before_it_hung_is_told(hurried: Live) -> None:
+def test_what_was_printed_before_it_hung_is_told(tmp_path: Path) -> None:
     """A worker that is killed can't write any more, so lines are written when they end."""
-    error = hurried.fails("print('so far')\nwhile True: pass")
-    assert (error.trouble, error.output) == ("timeout", "so far")
+    error = _hurried(tmp_path, "print('so far')\nwhile True: pass", until=lambda error: error.output)
+    assert error.output == "so far"
 
 
 def test_paths_of_this_machine_are_not_told(pack: Live) -> None:
@@ -353,23 +357,26 @@ def say(data):
         ("say((7).to_bytes(4, 'big') + b'garbage')", "protocol"),
         ("say((2).to_bytes(4, 'big') + b'{}')", "protocol"),
         ("say((9).to_bytes(4, 'big') + b'{\"err\":1}')", "protocol"),
-        ("say(b'\\0\\0\\0\\x09{')\nimport time; time.sleep(9)", "timeout"),
         ("for fd in range(200):\n    try: os.close(fd)\n    except OSError: pass", "died"),
         ("for fd in pipes(): os.close(fd)\nwhile True: pass", "died"),
     ],
 )
-def test_whoever_disturbs_the_pipes_gets_no_answer(hurried: Live, code: str, trouble: str) -> None:
-    """Garbage, half a message, closed descriptors: each has its end, in time."""
-    started = time.monotonic()
-    error = hurried.fails(PIPES + code)
-    assert error.trouble == trouble
-    assert time.monotonic() - started < 3
+def test_whoever_disturbs_the_pipes_gets_no_answer(pack: Live, code: str, trouble: str) -> None:
+    """Garbage and closed descriptors: each has its end, before any deadline."""
+    assert pack.fails(PIPES + code).trouble == trouble
 
 
-def test_a_forged_answer_says_what_the_pack_could_have_said(hurried: Live) -> None:
+def test_whoever_says_half_a_message_is_waited_for_until_the_deadline(tmp_path: Path) -> None:
+    """And no longer."""
+    code = f"{PIPES}\nsay(b'\\0\\0\\0\\x09{{')\nimport time; time.sleep(600)"
+    with live(tmp_path, options=SHORT["call_tool"]) as found:
+        assert found.fails(code).trouble == "timeout"
+
+
+def test_a_forged_answer_says_what_the_pack_could_have_said(pack: Live) -> None:
     """It can't be told from a real one, and is no more than that: a result of the pack's own making."""
     forged = PIPES + 'data = b\'{"ok":{"value":"forged"}}\'\nsay(len(data).to_bytes(4, \'big\') + data)'
-    assert hurried.do(forged) == "forged"
+    assert pack.do(forged) == "forged"
 
 
 def test_symbols_are_what_the_contract_calls(tmp_path: Path) -> None:
@@ -420,9 +427,9 @@ def test_a_step_that_never_returns_is_ended(pack: Live) -> None:
     assert raised.value.trouble == "timeout"
 
 
-def test_kinds_of_notes_that_nobody_knows_are_not_believed(hurried: Live) -> None:
+def test_kinds_of_notes_that_nobody_knows_are_not_believed(pack: Live) -> None:
     """The file of notes can be written to by the pack; what is no kind of ours is nothing."""
-    hurried.tried()
+    pack.tried()
     code = """
         import os, stat
         for fd in range(3, 40):
@@ -432,8 +439,8 @@ def test_kinds_of_notes_that_nobody_knows_are_not_believed(hurried: Live) -> Non
             except OSError:
                 pass
     """
-    hurried.do(code)
-    assert [(each.kind, each.what) for each in hurried.tried()] == [("clock", "forged")]
+    pack.do(code)
+    assert [(each.kind, each.what) for each in pack.tried()] == [("clock", "forged")]
 
 
 def test_the_clock_of_the_context_is_a_date_of_the_worker(pack: Live) -> None:
