@@ -39,3 +39,9 @@ def pack(tmp_path: Path) -> Path:
     path = tmp_path / "pack"
     path.mkdir()
     return path
+
+
+@pytest.fixture(autouse=True)
+def connections_may_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection is kept though the machine is slow: how many are opened is no matter of time."""
+    monkeypatch.setattr("averment.oracle.endpoint.transport._MAX_REST_S", 600.0)

@@ -38,7 +38,7 @@ from averment.oracle.model.options import Options
 __all__ = [
     "BUNDLE",
     "IDENTITY",
-    "QUICK",
+    "PATIENT",
     "Handler",
     "Request",
     "Service",
@@ -56,8 +56,8 @@ IDENTITY = {
 }
 BUNDLE = "ca.pem"
 """What `Service.config` calls the file with the authority's certificate, inside the pack."""
-QUICK = Options(tool_timeout_s=3.0, reset_timeout_s=3.0, import_timeout_s=3.0, episode_timeout_s=10.0)
-"""Deadlines that no answer should miss, and that a test can wait for when one does."""
+PATIENT = Options(tool_timeout_s=60.0, reset_timeout_s=60.0, import_timeout_s=60.0, episode_timeout_s=600.0)
+"""Deadlines that nothing misses because the machine is slow."""
 
 _numbers = count()
 
@@ -76,7 +76,7 @@ class Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    timeout = 10
+    timeout = 120
     server: _Server
 
     def answer(self) -> None:
@@ -240,7 +240,7 @@ class Service(NamedTuple):
         self,
         pack: Path,
         *,
-        options: Options = QUICK,
+        options: Options = PATIENT,
         environ: Mapping[str, str] | None = None,
         fixtures: Mapping[str, Any] | None = None,
         **changes: Any,

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from services import IDENTITY, QUICK, Service, raw, serve
+from services import IDENTITY, PATIENT, Service, raw, serve
 
 from averment.oracle.endpoint.client import EndpointOracle
 from averment.oracle.oracles import OracleError
@@ -57,7 +57,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 @pytest.fixture(scope="module")
 def oracle(service: Service, tmp_path_factory: pytest.TempPathFactory) -> EndpointOracle:
     """A client of it."""
-    return service.oracle(tmp_path_factory.mktemp("pack"), max_response_bytes=2000, options=QUICK)
+    return service.oracle(tmp_path_factory.mktemp("pack"), max_response_bytes=2000, options=PATIENT)
 
 
 @settings(max_examples=150, deadline=None)
