@@ -23,7 +23,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-PATIENCE_MS = 10_000
+PATIENCE_MS = 60_000
 """How long a page may take for anything: far more than it needs, so that a slow machine fails no test."""
 
 _RUNNING = pytest.StashKey[tuple[Browser, ExitStack]]()
@@ -50,7 +50,9 @@ def browser(chromium: str, pytestconfig: pytest.Config) -> Browser:
             playwright = stack.enter_context(sync_playwright())
             is_root = hasattr(os, "geteuid") and os.geteuid() == 0
             args = [*FLAGS, "--no-sandbox"] if is_root else list(FLAGS)
-            launched = playwright.chromium.launch(executable_path=chromium, args=args)
+            launched = playwright.chromium.launch(
+                executable_path=chromium, args=args, timeout=3 * PATIENCE_MS
+            )
             stack.callback(launched.close)
             pytestconfig.stash[_RUNNING] = launched, stack.pop_all()
     return pytestconfig.stash[_RUNNING][0]
