@@ -55,9 +55,13 @@ def test_one_conversation_is_told_in_full_without_a_summary(judge: Judge) -> Non
     assert "conversation:" not in text
     said: list[str] = []
     printing = Printing(said.append, PLAIN)
-    printing.take(*judge("bye"), "c0", Case(suite="s", name="c"))
+    printing.take(*judge("bye"), "c0", Case(suite="s"))
     printing.finish()
     assert "".join(said) == text
+    said.clear()
+    printing.take(*judge("bye"), "c0", Case(suite="s", name="c"))
+    printing.finish()
+    assert "".join(said) == text.replace("over c0", "over s: c (c0)")
 
 
 def test_conversations_in_which_nothing_is_open_take_a_line(judge: Judge) -> None:
@@ -139,8 +143,8 @@ def test_another_document_is_named() -> None:
 def test_cases_are_named_with_the_file_that_shows_them(judge: Judge) -> None:
     """A failure is looked into with the file; at a terminal it stands on a line of its own."""
     for look, told in (
-        (PLAIN, "exit 1  s: c, 2 of 3  1 fail (warnings and notes: 1 pass)  kept/2.json\nFAIL"),
-        (Look(width=80), "exit 1  s: c, 2 of 3  1 fail (warnings and notes: 1 pass)\n    kept/2.json\nFAIL"),
+        (PLAIN, "exit 1  s: c #2  1 fail (warnings and notes: 1 pass)  kept/2.json\nFAIL"),
+        (Look(width=80), "exit 1  s: c #2  1 fail (warnings and notes: 1 pass)\n    kept/2.json\nFAIL"),
     ):
         said: list[str] = []
         printing = Printing(said.append, look)

@@ -78,7 +78,7 @@ def test_a_bare_run_runs_the_suite(shell: Shell, tmp_path: Path) -> None:
     """Every conversation is judged; the produced files stand beside it."""
     done = shell("averment run")
     assert done.returncode == 0, done.stderr
-    assert "exit 0  agent: good, 1 of 2  1 pass\nexit 0  agent: good, 2 of 2  1 pass\n" in done.stdout
+    assert "exit 0  agent: good  1 pass\nexit 0  agent: good #2  1 pass\n" in done.stdout
     assert (tmp_path / ".averment/produced/agent/good/2.json").is_file()
     assert (tmp_path / ".averment" / ".gitignore").read_text(encoding="utf-8") == "*\n"
 

@@ -11,7 +11,7 @@ from averment.engine import Envelope, run
 from averment.evidence import Evidence
 from averment.report import summary as module
 from averment.report.look import PLAIN, Look
-from averment.report.summary import Summary, named
+from averment.report.summary import Summary
 from averment.verdicts.judged import Case
 
 ASSERTIONS = [
@@ -206,11 +206,3 @@ def test_tables_are_drawn_at_a_terminal(judge: Judge) -> None:
     text = of(judge, {"a": "hello", "b": "jargon"}).render(Look(color=True, width=80))
     assert "────" in text
     assert "\x1b[31;1m1 exit 1\x1b[0m" in text
-
-
-def test_conversations_are_named_by_their_cases() -> None:
-    """And their repetitions, where there are several."""
-    assert named("f.json", None) == "f.json"
-    assert named("f.json", Case(suite="s")) == "s: f.json"
-    assert named("f.json", Case(suite="s", name="c")) == "s: c"
-    assert named("f.json", Case(suite="s", name="c", repeat=2, repeats=3)) == "s: c, 2 of 3"

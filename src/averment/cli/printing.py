@@ -92,7 +92,11 @@ class Printing:
             return
         from averment.report.terminal import open_results, render
 
-        (envelope, document, evidence, name, _), self._first = self._first, None
+        (envelope, document, evidence, name, case), self._first = self._first, None
+        if case is not None and case.name is not None:
+            from averment.verdicts.judged import named
+
+            name = f"{named(name, case)} ({name})"
         if not self._quiet or open_results(envelope.results):
             text = render(envelope, document, evidence, source=name, look=self._look, verbose=self._verbose)
             self._say(text)
@@ -201,8 +205,9 @@ class Printing:
         self._say(inert("\n".join([*lead, *lines]) + "\n"))
 
     def _title(self, item: _Item) -> str:
-        from averment.report.summary import named
         from averment.report.terminal import counted
+        from averment.text.shown import brief
+        from averment.verdicts.judged import named
 
         code = int(item.envelope.exit_code)
         exit_ = self._look.paint(("PASS", "FAIL", "INCONCLUSIVE", "FAIL")[code], f"exit {code}")
@@ -212,4 +217,4 @@ class Printing:
             told += f" (warnings and notes: {lesser})"
         if inapplicable:
             told += self._look.paint("dim", f" · {inapplicable} not applicable")
-        return f"{exit_}  {self._look.paint('bold', named(item.name, item.case))}  {told}"
+        return f"{exit_}  {self._look.paint('bold', brief(named(item.name, item.case), 240))}  {told}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from averment.policies import POLICY
-from averment.report.groups import Group, gap_how, grouped, named
+from averment.report.groups import Group, gap_how, grouped
 from averment.text.shown import printable
 from averment.verdicts.judged import Judged
 
@@ -66,7 +66,7 @@ def _message(group: Group, conversations: int) -> Iterator[str]:
     if how and how not in reasons[0]:
         yield f"To decide it: {printable(how, 300)}"
     if conversations > 1:
-        names = [printable(named(each.entry), 80) for each in group.occurrences]
+        names = [printable(each.entry.label, 80) for each in group.occurrences]
         more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
         yield f"In {len(names)} of {conversations} conversations: {', '.join(names[:_NAMES])}{more}"
 

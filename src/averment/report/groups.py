@@ -13,7 +13,7 @@ import msgspec
 
 from averment.verdicts.judged import Judged
 
-__all__ = ["SENTENCES", "Group", "Occurrence", "gap_how", "grouped", "mismatches", "named", "worst_exit"]
+__all__ = ["SENTENCES", "Group", "Occurrence", "gap_how", "grouped", "mismatches", "worst_exit"]
 
 SENTENCES = {
     0: "the gate says yes",
@@ -116,15 +116,6 @@ def _rank(group: Group) -> tuple[int, bool, bool, int, int]:
         _SEVERITIES.index(group.severity),
         -len(group.occurrences),
     )
-
-
-def named(entry: Judged) -> str:
-    """What a conversation is called: its case in a suite, with the repetition from the second on, else its name."""
-    case = entry.case
-    if case is None:
-        return entry.conversation
-    repeat = f" #{case.repeat}" if case.repeat > 1 else ""
-    return f"{case.suite}: {entry.conversation if case.name is None else case.name}{repeat}"
 
 
 def worst_exit(entries: Sequence[Judged]) -> int:

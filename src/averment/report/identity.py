@@ -16,7 +16,7 @@ from typing import Any
 
 from averment.verdicts.judged import Judged, shown_file
 
-__all__ = ["Fingerprints", "conversation_key", "conversation_label", "file_path"]
+__all__ = ["Fingerprints", "conversation_key", "file_path"]
 
 
 def conversation_key(entry: Judged) -> tuple[str, ...]:
@@ -29,18 +29,6 @@ def conversation_key(entry: Judged) -> tuple[str, ...]:
     if case is None:
         return (name,)
     return (case.suite, name if case.name is None else case.name, str(case.repeat))
-
-
-def conversation_label(entry: Judged) -> str:
-    """The same for people: `calls/a.json`, or `support: lost parcel #2`.
-
-    The first repetition bears no number, so that it keeps its name when others are added.
-    """
-    case, name = entry.case, shown_file(entry.conversation)
-    if case is None:
-        return name
-    repeat = f" #{case.repeat}" if case.repeat > 1 else ""
-    return f"{case.suite}: {name if case.name is None else case.name}{repeat}"
 
 
 def file_path(name: str) -> str:

@@ -26,7 +26,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from averment.report.identity import conversation_label, file_path
+from averment.report.identity import file_path
 from averment.report.wording import brief, calls_of, details, gates, headline, place
 from averment.verdicts.judged import Judged, shown_file
 
@@ -67,7 +67,7 @@ class _Names:
 
 
 def _suite(entry: Judged, index: int, names: _Names) -> ET.Element:
-    label = brief(conversation_label(entry), _NAME) or "the conversation"
+    label = brief(entry.label, _NAME) or "the conversation"
     classname = _classname(entry.document)
     policy = entry.envelope["inconclusive_policy"]
     cases = []

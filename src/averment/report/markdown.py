@@ -21,7 +21,6 @@ from averment.report.groups import (
     gap_how,
     grouped,
     mismatches,
-    named,
     worst_exit,
 )
 from averment.text.shown import printable
@@ -144,7 +143,7 @@ def _head(entries: Sequence[Judged], groups: Sequence[Group]) -> Iterator[str]:
     if entries and all(group.status == "INCONCLUSIVE" for group in groups):
         yield "**NOTHING WAS DECIDED:** every assertion is INCONCLUSIVE.\n"
     documents = list(dict.fromkeys(entry.document for entry in entries))
-    over = code(named(entries[0])) if len(entries) == 1 else f"{len(entries)} conversations"
+    over = code(entries[0].label) if len(entries) == 1 else f"{len(entries)} conversations"
     policies = dict.fromkeys(entry.envelope["inconclusive_policy"] for entry in entries)
     facts = [
         f"{_some([code(name) for name in documents[:_NAMES]], len(documents))} over {over}",
@@ -188,7 +187,7 @@ def _conversations(entries: Sequence[Judged]) -> list[str]:
         )
         rows.setdefault(key, []).append(entry)
     counted = [
-        (named(those[0]) if those[0].case is None else f"{suite}: {name}", len(those), _counts(those))
+        (those[0].label if those[0].case is None else f"{suite}: {name}", len(those), _counts(those))
         for (suite, name), those in rows.items()
     ]
     counted.sort(key=lambda row: (-row[2][0], -row[2][1]))
@@ -309,7 +308,7 @@ def _passes(groups: Sequence[Group], total: int) -> list[str]:
 
 
 def _names(occurrences: Sequence[Occurrence], most: int) -> str:
-    return _some([code(named(each.entry), 80) for each in occurrences[:most]], len(occurrences))
+    return _some([code(each.entry.label, 80) for each in occurrences[:most]], len(occurrences))
 
 
 def _some(names: Sequence[str], total: int) -> str:

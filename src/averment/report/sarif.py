@@ -28,7 +28,7 @@ from averment._version import __version__
 from averment.assertions import KINDS, kind
 from averment.assertions.base import Status
 from averment.report.groups import worst_exit
-from averment.report.identity import Fingerprints, conversation_label
+from averment.report.identity import Fingerprints
 from averment.report.sarif_results import (
     ROOT,
     Finding,
@@ -183,7 +183,7 @@ def _results(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The results that there is room for, in the order of findings, and the conversations that they name."""
     labels = {
-        index: brief(conversation_label(entries[index]), _NAME)
+        index: brief(entries[index].label, _NAME)
         for index in sorted({findings[each].entry for each in chosen})
     }
     parents = {label: index for index, label in enumerate(dict.fromkeys(labels.values()))}
@@ -231,7 +231,7 @@ def _invocation(
 
 def _broken(finding: Finding, entry: Judged, rules: _Rules) -> dict[str, Any]:
     result = finding.result
-    label = brief(conversation_label(entry), _NAME)
+    label = brief(entry.label, _NAME)
     text = f"{brief(result['id'], _NAME)}: {headline(result)}\nIn {label}."
     id_, index = rules.of(result["kind"])
     return {

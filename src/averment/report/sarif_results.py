@@ -11,7 +11,7 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from averment.evidence.model import Source, Span, ToolCall
-from averment.report.identity import conversation_label, file_path
+from averment.report.identity import file_path
 from averment.report.wording import brief, calls_of, details, gates, headline
 from averment.text.pii import redact
 from averment.text.shown import printable
@@ -173,7 +173,7 @@ def result_of(
         parent: the index of the conversation in the run's logical locations.
     """
     result = finding.result
-    label = brief(conversation_label(entry), _NAME)
+    label = brief(entry.label, _NAME)
     found = grounds.of(result)
     shown = found[:_GROUNDS]
     in_files = [each for each in shown if each.file is not None]

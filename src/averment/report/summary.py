@@ -20,12 +20,12 @@ from averment.report.look import Look
 from averment.report.tables import Cell, Column, table
 from averment.report.terminal import VERDICTS, head
 from averment.text.shown import brief, inert, printable
+from averment.verdicts.judged import Case, named
 
 if TYPE_CHECKING:
-    from averment.verdicts.judged import Case
     from averment.verdicts.repeats import Repeats
 
-__all__ = ["Summary", "named"]
+__all__ = ["Summary"]
 
 _VERDICTS = ("pass", "fail", "inconclusive", "n/a")
 _STYLES = ("PASS", "FAIL", "INCONCLUSIVE", "dim")
@@ -95,13 +95,14 @@ class Summary:
         code = int(envelope.exit_code)
         self.codes[code] += 1
         counts = [0, 0, 0, 0]
+        label = brief(named(name, case), 240)
         for own, result in zip(self._keys(document), envelope.results, strict=True):
             at = _at(result)
             counts[at] += 1
             key = own if own in self._rows or len(self._rows) < _KEPT else _FURTHER
             self._rows.setdefault(key, [0, 0, 0, 0])[at] += 1
             if at in (1, 2):
-                self._note(key, result, named(name, case))
+                self._note(key, result, label)
             if "not_scanned" in result.details and len(self._unscanned) < _ASSERTIONS:
                 parts = ", ".join(part.replace("_", " ") for part in result.details["not_scanned"])
                 self._unscanned[brief(result.id, 80)] = parts
@@ -109,7 +110,7 @@ class Summary:
             self._policies.add(envelope.inconclusive_policy)
         self._undecided += not counts[0] and not counts[1]
         if self.codes.total() <= _LISTED:
-            self._listed.append((named(name, case), counts, code))
+            self._listed.append((label, counts, code))
         if case is not None:
             self._of_suite(case, envelope, counts, code)
 
@@ -241,14 +242,6 @@ class Summary:
         if len(groups) > _GROUPS:
             yield f"... and {len(groups) - _GROUPS} more; `--results FILE` keeps them all"
             yield ""
-
-
-def named(name: str, case: Case | None) -> str:
-    """What people know a conversation by: its case and repetition in a suite, else its name; fit to be shown."""
-    if case is None:
-        return brief(name, 240)
-    repeat = f", {case.repeat} of {case.repeats}" if case.repeats > 1 else ""
-    return f"{brief(case.suite, 80)}: {brief(name if case.name is None else case.name, 160)}{repeat}"
 
 
 def _told(key: _Key, group: _Group, applies: int, total: int, look: Look) -> Iterator[str]:

@@ -17,7 +17,7 @@ from averment.documents import Document
 from averment.engine import Envelope
 from averment.evidence.model import EvidenceModel
 
-__all__ = ["Case", "Judged", "Produced", "judged", "result_files", "shown_file"]
+__all__ = ["Case", "Judged", "Produced", "judged", "named", "result_files", "shown_file"]
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -80,6 +80,22 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
         """The results, in document order."""
         results: Sequence[Mapping[str, Any]] = self.envelope["results"]
         return results
+
+    @property
+    def label(self) -> str:
+        """What people call the conversation, in every report alike: see `named`."""
+        return named(self.conversation, self.case)
+
+
+def named(conversation: str, case: Case | None) -> str:
+    """What people call a conversation: `calls/a.json`; in a suite its case, as `support: lost parcel #2`.
+
+    The first repetition bears no number, so that it keeps its name when others are added. Untrusted text, of any length.
+    """
+    if case is None:
+        return shown_file(conversation)
+    repeat = f" #{case.repeat}" if case.repeat > 1 else ""
+    return f"{case.suite}: {shown_file(conversation) if case.name is None else case.name}{repeat}"
 
 
 def judged(

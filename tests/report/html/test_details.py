@@ -101,19 +101,19 @@ MISMATCH = {"path": "amount", "expected": "5", "found": "999"}
             {},
             ["What must come first: turn 4", "What must come after: turn 2"],
         ),
-        ({"row": 0}, {}, ["Record: number 0, from 0"]),
+        ({"row": 0}, {}, ["Record: index 0"]),
         (
             {
                 "rows": {"before": 0, "after": 1},
                 "delta": {"field": "status", "before": "paid", "after": "sent"},
             },
             {},
-            ["Change: status, paid, sent", "Records, from 0: number 0 before, number 1 after"],
+            ["Change: status, paid, sent", "Records: index 0 before, index 1 after"],
         ),
         (
             {"rows": {"before": 0}, "delta": {"field": "x", "before": None}},
             {},
-            ["Change: x, null, nothing", "Records, from 0: number 0 before"],
+            ["Change: x, null, nothing", "Records: index 0 before"],
         ),
         ({"vacuous": True}, {}, ["Vacuous: what it is about never happened, so there was nothing to fail"]),
         ({"skipped": True}, {}, ["Skipped: the check was not run"]),

@@ -172,7 +172,7 @@ def test_without_evidence_there_are_cards_only_and_the_page_says_so(
     page = read_page(render([bare(entry_of([PASSES, FAILS], transcript=SAID))]))
     assert len(page.having("card")) == 2
     assert "This page was made of the envelope alone" in page.text
-    assert "turns turn 0" in page.text
+    assert "Rests on turn 0" in page.text
     assert not page.having("i")
     assert not [link for link in page.links if link.startswith("#t-")]
     assert "on its way" not in page.text
@@ -215,7 +215,7 @@ def test_every_kind_has_its_page(read_page: Any) -> None:
 
 
 def test_several_conversations_have_an_index_worst_first(entry_of: Entries, read_page: Any) -> None:
-    """The index has case, repeat, counts and exit of each; its links lead to what stands below, in the same order."""
+    """The index has name, file, counts and exit of each; its links lead to what stands below, in the same order."""
     entries = [
         entry_of([PASSES], transcript=SAID, conversation="good.json"),
         entry_of([OPEN], transcript=SAID, conversation="open.json"),
@@ -227,11 +227,9 @@ def test_several_conversations_have_an_index_worst_first(entry_of: Entries, read
         ),
     ]
     page = read_page(render(entries))
-    assert (
-        "bad.json refunds / angry 2 of 3 1 0 1 1" in page.text
-        or "bad.jsonrefunds / angry2 of 31011" in page.text
-    )
-    places = [page.text.index(f"{name}.json") for name in ("bad", "open", "good")]
+    assert "refunds: angry #2 bad.json 1 0 1 1" in page.text
+    assert "refunds: angry #2 Repeat 2 of 3. bad.json . the document . Exit 1" in page.text
+    places = [page.text.index(name) for name in ("refunds: angry #2", "open.json", "good.json")]
     assert places == sorted(places)
     assert "1 fail 1 inconclusive 2 pass Worst exit 1" in page.text
     assert len(page.having("entry")) == 3
@@ -253,18 +251,54 @@ def test_links_stay_when_assertions_and_conversations_are_added(entry_of: Entrie
     assert results[0] < results[1]
 
 
-def test_among_very_many_results_passes_are_only_counted(
+def test_a_case_is_called_by_its_name_and_its_file_stands_below(entry_of: Entries, read_page: Any) -> None:
+    """Alone on a page, a conversation of a suite has its case in the headline; outside of suites its file is its name."""
+    case = Case(suite="refunds", name="angry")
+    page = read_page(render([entry_of([FAILS], transcript=SAID, conversation="kept/1.json", case=case)]))
+    assert "over refunds: angry" in page.text
+    assert "conversation kept/1.json document" in page.text
+    page = read_page(render([entry_of([FAILS], transcript=SAID, conversation="kept/1.json")]))
+    assert "over kept/1.json" in page.text
+    assert "conversation kept/1.json" not in page.text
+
+
+def test_a_filter_is_offered_where_there_is_something_to_choose(entry_of: Entries, read_page: Any) -> None:
+    """One kind, no dimension, no tag and nothing that is not applicable: then the verdicts and the search are enough."""
+
+    def controls(page: Any) -> list[str]:
+        found = [(attrs.get("name"), attrs.get("value")) for _, attrs in page.elements if attrs.get("name")]
+        return [value if name == "verdict" else name for name, value in found if name != "viewport"]
+
+    tagged = {**PASSES, "tags": ["money"], "dimension": "outcome"}
+    elsewhere = {
+        "kind": "pii",
+        "detectors": ["email"],
+        "applies_if": {"labels": {"desk": "sales"}},
+        "mode": "must_not_leak",
+    }
+    few = controls(read_page(render([entry_of([PASSES, FAILS], transcript=SAID)])))
+    assert few[-4:] == ["q", "FAIL", "INCONCLUSIVE", "PASS"]
+    every = [tagged, FAILS, elsewhere]
+    page = read_page(render([entry_of(every, transcript=SAID, labels={"desk": "support"})]))
+    assert controls(page)[-8:] == ["q", "FAIL", "INCONCLUSIVE", "PASS", "NA", "kind", "dimension", "tag"]
+    assert [attrs for tag, attrs in page.elements if tag == "details" and attrs.get("class") == "fold"]
+    assert "1 assertion" in page.text
+
+
+def test_among_very_many_results_only_what_is_open_has_cards(
     entry_of: Entries, read_page: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The page says how many have no card; what failed keeps its card, and no link leads to what is not there."""
-    asked = [{"id": "p", **PASSES}, FAILS, {"kind": "formula", "expr": "p and a1"}]
-    entry = entry_of(asked, transcript=SAID)
+    elsewhere = {**FAILS, "applies_if": {"labels": {"desk": "sales"}}}
+    asked = [{"id": "p", **PASSES}, FAILS, {"kind": "formula", "expr": "p and a1"}, elsewhere]
+    entry = entry_of(asked, transcript=SAID, labels={"desk": "support"})
     assert "have no cards here" not in read_page(render([entry])).text
     monkeypatch.setattr(page_module, "_MOST", 2)
     page = read_page(render([entry]))
-    assert "Among so many results, passes are only counted and have no cards here: 1." in page.text
+    told = "Among so many results, passes and what is not applicable are only counted, and have no cards here: 2."
+    assert told in page.text
     assert [card["id"] for card in page.having("card")] == ["r-a1", "r-a2"]
-    assert "2 fail 0 inconclusive 1 pass" in page.text
+    assert "2 fail 0 inconclusive 1 pass Exit 1: the gate says no. Not applicable: 1." in page.text
     assert {link[1:] for link in page.links} <= set(page.ids)
 
 

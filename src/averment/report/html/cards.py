@@ -15,7 +15,7 @@ from averment.report.html.names import Names, slug
 from averment.report.html.texts import Shown, short, shown, yaml_text
 from averment.verdicts.judged import Judged
 
-__all__ = ["GROUPS", "Card", "Grounds", "cards", "grounds_of", "group_of", "result_anchors"]
+__all__ = ["FOLDED", "GROUPS", "Card", "Grounds", "cards", "grounds_of", "group_of", "result_anchors"]
 
 GROUPS: Mapping[str, str] = {
     "failed": "Failed",
@@ -25,6 +25,8 @@ GROUPS: Mapping[str, str] = {
     "inapplicable": "Not applicable to this conversation",
 }
 """The groups of a conversation's results, in the order in which they are shown."""
+FOLDED = frozenset({"passed", "inapplicable"})
+"""Those in which nothing asks to be looked at."""
 
 _SHOWN_GROUNDS = 12
 _MARKED = 100
@@ -44,14 +46,16 @@ class Grounds(msgspec.Struct, frozen=True):
     """What a result rests on, by what it is.
 
     Attributes:
-        label: what it is: turns, calls or spans.
+        label: what it is: calls or spans; empty for turns, whose links say so themselves.
         cells: links into the conversation, the first few.
+        whose: the assertion that rests on it, where that is another one.
         more: how many there are beside them.
         others: where the next of those stand, for the timeline.
     """
 
     label: str
     cells: Sequence[Cell]
+    whose: str | None = None
     more: int = 0
     others: Sequence[str] = ()
 
@@ -115,7 +119,7 @@ def cards(
     *,
     opened: int,
     asks: bool,
-    passes: bool = True,
+    every: bool = True,
 ) -> list[Card]:
     """The cards of a conversation's results, worst first.
 
@@ -125,7 +129,7 @@ def cards(
         conversation: what is shown of it; None when nothing is.
         opened: how many cards of failures are open from the start.
         asks: whether passes are shown whole; else without what was asserted, and what they rest on in few words.
-        passes: whether passes have cards at all.
+        every: whether passes, and what is not applicable, have cards at all.
     """
     anchors = result_anchors(entry, key)
     results = entry.results
@@ -136,14 +140,14 @@ def cards(
     cells: dict[str, Cell] = {}
     for result, anchor in zip(results, anchors, strict=True):
         by_id.setdefault(result["id"], result)
-        has_card = passes or group_of(result) != "passed"
+        has_card = every or group_of(result) not in FOLDED
         href = f"#{anchor}" if has_card else None
         cells.setdefault(result["id"], Cell(f"{short(result['id'], 80)} ({result['status']})", href))
     links = _links(known, there, cells, conversation)
     found = []
     for place, index in enumerate(order):
         result = results[index]
-        if not passes and group_of(result) == "passed":
+        if not every and group_of(result) in FOLDED:
             continue
         assertion = entry.assertions[index] if index < len(entry.assertions) else None
         is_open = place < opened and result["status"] == "FAIL"
@@ -185,7 +189,7 @@ def _card(
     grounds = _grounds(result, links)
     for name in _premises(result, assertion)[:_SHOWN_PREMISES]:
         if name in by_id:
-            grounds += _grounds(by_id[name], links, f" of {short(name, 60)}")
+            grounds += _grounds(by_id[name], links, short(name, 60))
     return Card(
         anchor=anchor,
         status=result["status"],
@@ -259,12 +263,11 @@ def _calls(result: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys([*result.get("tool_calls", ()), *nearest]))
 
 
-def _grounds(result: Mapping[str, Any], links: Links, whose: str = "") -> list[Grounds]:
-    spans = result.get("span_ids", ())
+def _grounds(result: Mapping[str, Any], links: Links, whose: str | None = None) -> list[Grounds]:
     named: list[tuple[str, Callable[[Any], Cell], Sequence[Any]]] = [
-        ("turns", links.turn, _turns(result)),
-        ("calls", links.call, _calls(result)),
-        ("spans", links.span, spans),
+        ("", links.turn, _turns(result)),
+        ("call", links.call, _calls(result)),
+        ("span", links.span, result.get("span_ids", ())),
     ]
     found = []
     for label, to, names in named:
@@ -272,9 +275,9 @@ def _grounds(result: Mapping[str, Any], links: Links, whose: str = "") -> list[G
             continue
         cells = [to(name) for name in names[:_MARKED]]
         others = [cell.href[1:] for cell in cells[_SHOWN_GROUNDS:] if cell.href]
-        found.append(
-            Grounds(f"{label}{whose}", cells[:_SHOWN_GROUNDS], max(0, len(names) - _SHOWN_GROUNDS), others)
-        )
+        several = f"{label}s" if label and len(names) > 1 else label
+        more = max(0, len(names) - _SHOWN_GROUNDS)
+        found.append(Grounds(several, cells[:_SHOWN_GROUNDS], whose, more, others))
     return found
 
 

@@ -281,14 +281,14 @@ def _turn_of(label: str) -> _Row:
 
 
 def _record(value: Any, *_: Any) -> Fact | None:
-    return Fact(label="Record", cells=[Cell(f"number {value}, from 0")]) if isinstance(value, int) else None
+    return Fact(label="Record", cells=[Cell(f"index {value}")]) if isinstance(value, int) else None
 
 
 def _records(value: Any, *_: Any) -> Fact | None:
     if not isinstance(value, Mapping):
         return None
-    told = ", ".join(f"number {short(row, 20)} {short(side, 20)}" for side, row in value.items())
-    return Fact(label="Records, from 0", cells=[Cell(told)])
+    told = ", ".join(f"index {short(row, 20)} {short(side, 20)}" for side, row in value.items())
+    return Fact(label="Records", cells=[Cell(told)])
 
 
 def _said(label: str, sentence: str) -> _Row:

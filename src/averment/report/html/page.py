@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from averment._version import __version__
 from averment.report.html.budget import MANY, Budget
-from averment.report.html.cards import GROUPS, Card, cards, group_of
+from averment.report.html.cards import FOLDED, GROUPS, Card, cards, group_of
 from averment.report.html.conversation import Conversation
 from averment.report.html.names import entry_keys
 from averment.report.html.texts import KEPT, short
@@ -34,7 +34,10 @@ _VERDICTS = {
 _WORST_FIRST = (3, 2, 1, 0)
 _OPENED = 3
 _MOST = 10_000
-"""From so many results on, passes have no cards of their own."""
+"""Above so many results passes, and what is not applicable, have no cards of their own."""
+_VERDICT_CHOICES = {"FAIL": "fail", "INCONCLUSIVE": "inconclusive", "PASS": "pass"}
+_NOUNS = {"passed": ("pass", "passes"), "inapplicable": ("assertion",)}
+"""What folded cards are called, one and several."""
 _LONG = 400
 """From so many results and events on, what is out of sight is laid out when it comes into sight."""
 
@@ -69,6 +72,12 @@ class Group(msgspec.Struct, frozen=True):
     anchor: str
     heading: str
     cards: Sequence[Card]
+    is_folded: bool
+
+    @property
+    def nouns(self) -> Sequence[str]:
+        """What its cards are called where they are folded, one and several."""
+        return _NOUNS[self.key]
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,9 +85,9 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
 
     anchor: str
     key: str
-    conversation_name: str
+    name: str
+    file: str | None
     document: str
-    case: str | None
     repeat: str | None
     exit_code: int
     gate: str
@@ -98,10 +107,10 @@ def page(entries: Sequence[Judged]) -> str:
     """The whole page."""
     ordered = _worst_first(entries)
     keys = entry_keys(ordered)
-    passes = sum(len(entry.results) for entry in ordered) <= _MOST
+    is_every = sum(len(entry.results) for entry in ordered) <= _MOST
     budget = Budget(ordered, keys, _markup_size)
     sections = [
-        _section(entry, key, index, len(ordered), budget, passes=passes)
+        _section(entry, key, index, len(ordered), budget, is_every=is_every)
         for index, (entry, key) in enumerate(zip(ordered, keys, strict=True))
     ]
     css, script = _asset("style.css"), _asset("script.js")
@@ -117,7 +126,7 @@ def page(entries: Sequence[Judged]) -> str:
         css=Markup(css),  # noqa: S704 - a file of ours
         script=Markup(script),  # noqa: S704 - a file of ours
         sections=sections,
-        has_cases=any(section.case for section in sections),
+        has_files=any(section.file for section in sections),
         counts=counts,
         lesser=sum((section.lesser for section in sections), Counts()),
         inapplicable=sum(section.inapplicable for section in sections),
@@ -133,7 +142,11 @@ def page(entries: Sequence[Judged]) -> str:
             for name, values in (("kinds", kinds), ("dimensions", dimensions), ("tags", tags))
         },
         total=len(every),
-        uncarded=0 if passes else sum(len(entry.results) for entry in ordered) - len(every),
+        verdict_choices=[
+            *_VERDICT_CHOICES.items(),
+            *([("NA", "not applicable")] if any(card.group == "inapplicable" for card in every) else []),
+        ],
+        uncarded=0 if is_every else sum(len(entry.results) for entry in ordered) - len(every),
         is_long=len(every) + budget.items > _LONG,
         dropped=budget.dropped,
         lanes=list(LANES.values()),
@@ -142,22 +155,22 @@ def page(entries: Sequence[Judged]) -> str:
     return rendered
 
 
-def _section(entry: Judged, key: str, index: int, total: int, budget: Budget, *, passes: bool) -> Section:
+def _section(entry: Judged, key: str, index: int, total: int, budget: Budget, *, is_every: bool) -> Section:
     envelope = entry.envelope
     conversation = budget.conversation(index)
     shown_cards = cards(
-        entry, key, conversation, opened=_OPENED if index == 0 else 0, asks=total <= MANY, passes=passes
+        entry, key, conversation, opened=_OPENED if index == 0 else 0, asks=total <= MANY, every=is_every
     )
     summary = envelope["summary"]
     exit_code = int(envelope["exit_code"])
-    name = short(entry.conversation, 160)
+    has_file = entry.case is not None and entry.case.name is not None  # else that is its name
     statuses = [result["status"] for result in entry.results]
     return Section(
         anchor=f"e-{key}" if key else "results",
         key=key,
-        conversation_name=name,
+        name=short(entry.label, 160),
+        file=short(entry.conversation, 160) if has_file else None,
         document=short(entry.document, 160),
-        case=None if entry.case is None else short(_case(entry), 160),
         repeat=None
         if entry.case is None or entry.case.repeats < 2
         else f"{entry.case.repeat} of {entry.case.repeats}",
@@ -169,13 +182,20 @@ def _section(entry: Judged, key: str, index: int, total: int, budget: Budget, *,
         inapplicable=int(summary["not_applicable"]),
         nothing_decided=bool(statuses) and all(status == "INCONCLUSIVE" for status in statuses),
         groups=[
-            Group(name, f"{name}-{key}" if key else name, heading, found)
+            Group(
+                name,
+                f"{name}-{key}" if key else name,
+                heading,
+                found,
+                is_folded=name == "inapplicable" or (name in FOLDED and bool(key)),
+            )
             for name, heading in GROUPS.items()
             if (found := [card for card in shown_cards if card.group == name])
         ],
         conversation=conversation,
         missing=budget.missing(index),
         digests=[
+            *([("conversation", short(entry.conversation, 160))] if has_file else []),
             ("document", short(envelope["document"].get("sha256", ""), 80)),
             ("evidence", short(envelope.get("evidence_sha256", ""), 80)),
         ],
@@ -196,12 +216,6 @@ def _worst_first(entries: Sequence[Judged]) -> list[Judged]:
     return sorted(entries, key=rank)
 
 
-def _case(entry: Judged) -> str:
-    case = entry.case
-    assert case is not None  # noqa: S101 - asked before
-    return case.suite if case.name is None else f"{case.suite} / {case.name}"
-
-
 def _judge(entries: Sequence[Judged]) -> Counts:
     found = Counts()
     for entry in entries:
@@ -216,7 +230,7 @@ def _title(entries: Sequence[Judged]) -> tuple[str, str]:
     if not entries:
         return "no document", "no conversation"
     documents = list(dict.fromkeys(entry.document for entry in entries))
-    over = entries[0].conversation if len(entries) == 1 else f"{len(entries):,} conversations"
+    over = entries[0].label if len(entries) == 1 else f"{len(entries):,} conversations"
     return short(" + ".join(documents[:3]), 120), short(over, 120)
 
 

@@ -119,7 +119,9 @@
     }
     return texts.get(card);
   };
-  const pickers = form ? { kind: "k", dimension: "d", tag: "t" } : {};
+  const pickers = Object.fromEntries(
+    Object.entries({ kind: "k", dimension: "d", tag: "t" }).filter(([name]) => form && form.elements[name])
+  );
   const wishes = () => ({
     q: form.elements.q.value.trim().toLowerCase(),
     verdicts: all("input[name='verdict']:checked", form).map((box) => box.value),
@@ -144,7 +146,7 @@
     for (const card of cards) card.hidden = !fits(card, wish);
     const narrowed = wish.q || wish.verdicts.length || wish.picks.length;
     for (const group of all(".group")) group.hidden = !one(".card:not([hidden])", group);
-    for (const entry of all(".entry")) entry.hidden = !one(".card:not([hidden])", entry);
+    for (const entry of all(".entry")) entry.hidden = Boolean(narrowed) && !one(".card:not([hidden])", entry);
     if (narrowed) for (const fold of all(".fold")) fold.open = true;
     count();
   };

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from averment.verdicts.judged import Case, Judged, named
+
+
+@pytest.mark.parametrize(
+    ("case", "name"),
+    [
+        (None, "calls/f.json"),
+        (Case(suite="s"), "s: calls/f.json"),
+        (Case(suite="s", name="c"), "s: c"),
+        (Case(suite="s", name="c", repeat=1, repeats=3), "s: c"),
+        (Case(suite="s", name="c", repeat=2, repeats=3), "s: c #2"),
+    ],
+)
+def test_conversations_are_called_by_their_cases(case: Case | None, name: str) -> None:
+    """The first repetition bears no number, so that it is the same one when others are added."""
+    assert named("calls/f.json", case) == name
+    entry = Judged(envelope={}, conversation="calls/f.json", document="d", files=[], case=case)
+    assert entry.label == name
+
+
+def test_no_name_has_a_folder_of_this_machine() -> None:
+    """An absolute path is shown relative to the working folder, or as the file's name alone."""
+    assert named(os.path.join(os.getcwd(), "calls", "f.json"), None) == os.path.join("calls", "f.json")
+    assert named("/elsewhere/of/mine/f.json", Case(suite="s")) == "s: f.json"
