@@ -362,7 +362,7 @@ def test_the_same_pack_is_the_same_report(
         )
         for seed, root, jobs in runs
     ]
-    written = [process.communicate(timeout=60)[0] for process in processes]
+    written = [process.communicate(timeout=300)[0] for process in processes]
     assert [word for word in told if word not in written[0]] == []
     assert written[0] == written[1] == written[2]
 

@@ -200,7 +200,7 @@ def test_waiting_is_real(pack: Live) -> None:
         import threading, time
         start = time.monotonic()
         threading.Event().wait(0.02)
-        value = 0.02 <= time.monotonic() - start < 2 and time.perf_counter() != time.perf_counter()
+        value = 0.02 <= time.monotonic() - start < 60 and time.perf_counter() != time.perf_counter()
     """
     assert pack.do(code) is True
 

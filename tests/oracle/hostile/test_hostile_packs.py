@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 import pytest
 from hostile_packs import HOSTILE, Finding, Hostile, backend_of, cases_of
 from live_workers import children
@@ -21,17 +22,17 @@ from averment.oracle.report import report
 from averment.text.jsontext import pretty
 
 UNHURRIED = Options(
-    tool_timeout_s=2, reset_timeout_s=2, import_timeout_s=10, assertion_timeout_s=2, episode_timeout_s=20
+    tool_timeout_s=20, reset_timeout_s=20, import_timeout_s=20, assertion_timeout_s=20, episode_timeout_s=200
 )
-HURRIED = Options(
-    tool_timeout_s=0.25,
-    reset_timeout_s=0.25,
-    import_timeout_s=10,
-    assertion_timeout_s=0.25,
-    episode_timeout_s=15,
-)
-HURRIED_AT_IMPORT = Options(import_timeout_s=1)
-SECONDS = 20
+HURRIED = [
+    msgspec.structs.replace(
+        UNHURRIED, tool_timeout_s=seconds, reset_timeout_s=seconds, assertion_timeout_s=seconds
+    )
+    for seconds in (0.25, 2.5)
+]
+HURRIED_AT_IMPORT = [msgspec.structs.replace(UNHURRIED, import_timeout_s=seconds) for seconds in (1, 10)]
+"""Little time, and where the machine was too slow even for what ends, more."""
+SECONDS = 600
 """In time, on a machine that does much else."""
 
 
@@ -84,18 +85,24 @@ class Ended(NamedTuple):
     runs: list[Certification]
 
 
-def _ended(root: Path, options: Options) -> Ended:
-    """Certify a pack twice, and see that it ends in time, in the same report, and that nothing is left."""
-    before = {path: path.read_bytes() for path in root.rglob("*")}
-    started = time.monotonic()
-    one, four = _certified_twice(root, options)
-    assert time.monotonic() - started < SECONDS
+def _ended(root: Path, *options: Options) -> Ended:
+    """Certify a pack twice, and see that it ends in time, in the same report, and that nothing is left.
+
+    Where deadlines are so short that they change what is found, the next options count.
+    """
+    before, there = {path: path.read_bytes() for path in root.rglob("*")}, set(children())
+    for each in options:
+        started = time.monotonic()
+        one, four = _certified_twice(root, each)
+        assert time.monotonic() - started < SECONDS
+        if pretty(report(one)) == pretty(report(four)):
+            break
     assert one.tier != "gold"
     text = pretty(report(one))
     assert text == pretty(report(four))
     assert str(root.parent) not in text.decode()
     assert {path: path.read_bytes() for path in root.rglob("*")} == before
-    assert children() == []
+    assert set(children()) <= there
     return Ended(root, [one, four])
 
 
@@ -111,12 +118,12 @@ AT_LARGE = {name: hostile for name, hostile in HOSTILE.items() if hostile.call i
 def ended_in_calls(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Ended]:
     """The backend that does all harm that is done in calls; what ends at a deadline in a pack of its own."""
     found = {}
-    for is_ended, options in ((False, UNHURRIED), (True, HURRIED)):
+    for is_ended, options in ((False, [UNHURRIED]), (True, HURRIED)):
         harms = {name: hostile for name, hostile in IN_CALLS.items() if hostile.is_ended is is_ended}
         files = {name: text for hostile in harms.values() for name, text in hostile.files.items()}
         root = tmp_path_factory.mktemp("harms") / "pack"
         write(root, backend=backend_of(harms), cases=cases_of(harms), files=files, templates=[])
-        found[is_ended] = _ended(root, options)
+        found[is_ended] = _ended(root, *options)
     return found
 
 
@@ -135,10 +142,10 @@ def test_a_hostile_pack_ends_in_a_finding(tmp_path: Path, name: str) -> None:
     """In time, at its place, in the same report however often and however many at a time; and nothing is left."""
     hostile = HOSTILE[name]
     root = _written(tmp_path / "pack", hostile)
-    options = HURRIED if hostile.is_ended else UNHURRIED
+    options = HURRIED if hostile.is_ended else [UNHURRIED]
     if "import did not end" in hostile.finding.said:
         options = HURRIED_AT_IMPORT
-    root, (found, _) = _ended(root, options)
+    root, (found, _) = _ended(root, *options)
     failures = _failures(found, hostile.finding.check)
     assert any(_is_found(root, failure, hostile.finding) for failure in failures), failures
     assert os.listdir(tempfile.gettempdir()) == []
