@@ -80,7 +80,7 @@ def run(tmp_path: Path) -> Run:
             text=True,
             encoding="utf-8",
             check=False,
-            timeout=60,
+            timeout=300,
         )
         lines = files["GITHUB_OUTPUT"].read_text(encoding="utf-8").splitlines()
         return Done(

@@ -51,7 +51,7 @@ def terminal(tmp_path: Path) -> Terminal:
         os.close(theirs)
         with ThreadPoolExecutor(1) as pool:  # the pipe is read at the same time, lest it fill up
             sent = pool.submit(_all_of, ours)
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=300)
             shown = sent.result().decode().replace("\r\n", "\n")
         return Seen(process.returncode, shown, (out or err or b"").decode())
 

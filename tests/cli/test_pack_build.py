@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import jsonschema
@@ -43,7 +44,7 @@ def run(tmp_path: Path) -> Run:
             check=False,
             cwd=tmp_path,
             env=ENVIRONMENT,
-            timeout=60,
+            timeout=300,
         )
         assert "Traceback" not in done.stderr
         return done
@@ -124,34 +125,47 @@ def test_drops_and_short_categories_are_told(run: Run, tmp_path: Path) -> None:
 
 def test_what_was_interrupted_goes_on(run: Run, tmp_path: Path) -> None:
     """By Ctrl-C, in the middle of its tasks: it says how many there are, and the same command has the same bytes."""
-    command = ("gold", "--out", "out", "--tasks-per-category", "25", "-j", "2")
-    journal = tmp_path / "out" / ".journal.jsonl"
-    with subprocess.Popen(
-        [BINARY, "pack", "build", *command],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-        env=ENVIRONMENT,
-        # A suite that a shell has started in the background ignores Ctrl-C, and so would all that it starts.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 - no thread runs
-    ) as process:
-        while not journal.exists() or journal.read_bytes().count(b"\n") < 6:
-            assert process.poll() is None
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        printed, told = process.communicate(timeout=30)
-    assert (process.returncode, printed) == (3, "")
-    known = journal.read_bytes().count(b"\n") - 1
+    for count in (25, 100, 400):
+        command = ("gold", "--out", "out", "--tasks-per-category", str(count), "-j", "2")
+        code, printed, told = _interrupted(tmp_path, command)
+        if code != 0:
+            break
+        shutil.rmtree(tmp_path / "out")  # it was done before it could be interrupted
+    assert (code, printed) == (3, "")
+    known = (tmp_path / "out" / ".journal.jsonl").read_bytes().count(b"\n") - 1
     counted = [f"stopped after {count} tasks; the same command goes on" for count in (known - 1, known)]
     assert any(line in told for line in counted), told
     assert "error[interrupted]" in told
     assert not (tmp_path / "out" / "run_manifest.json").exists()
     done = run(*command)
     assert done.returncode == 0
-    assert done.stdout == f"out: 25 rows of tier gold\n  {known} tasks were there from an earlier start\n"
-    run("gold", "--out", "whole", "--tasks-per-category", "25")
+    assert (
+        done.stdout == f"out: {count} rows of tier gold\n  {known} tasks were there from an earlier start\n"
+    )
+    run("gold", "--out", "whole", "--tasks-per-category", str(count))
     assert files(tmp_path / "out") == files(tmp_path / "whole")
+
+
+def _interrupted(folder: Path, command: Sequence[str]) -> tuple[int, str, str]:
+    """What becomes of a build that gets a Ctrl-C once it has made a few tasks: exit code, output and errors."""
+    journal = folder / "out" / ".journal.jsonl"
+    with subprocess.Popen(
+        [BINARY, "pack", "build", *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env=ENVIRONMENT,
+        # A suite that a shell has started in the background ignores Ctrl-C, and so would all that it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 - no thread runs
+    ) as process:
+        while not journal.exists() or journal.read_bytes().count(b"\n") < 6:
+            if process.poll() is not None:
+                break
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        printed, told = process.communicate(timeout=300)
+    return process.returncode, printed, told
 
 
 def test_progress_is_one_line_of_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

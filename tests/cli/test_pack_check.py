@@ -40,7 +40,7 @@ def run(tmp_path: Path) -> Run:
             check=False,
             cwd=tmp_path,
             env={**os.environ, "NO_COLOR": "1"},
-            timeout=60,
+            timeout=300,
         )
         assert "Traceback" not in done.stderr
         return done

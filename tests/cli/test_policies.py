@@ -38,7 +38,7 @@ def shell(tmp_path: Path) -> Shell:
             check=False,
             cwd=tmp_path,
             env={**os.environ, "PATH": path},
-            timeout=60,
+            timeout=300,
         )
         assert "Traceback" not in done.stderr
         return done

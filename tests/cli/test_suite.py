@@ -22,7 +22,11 @@ if word == "crash":
 if word == "hang":
     import time
     open("hanging-" + str(os.getpid()), "w").close()
-    time.sleep(60)
+    time.sleep(600)
+if word == "wait":
+    import time
+    while not os.path.exists("gone"):
+        time.sleep(0.01)
 with open(out, "w") as file:
     json.dump({"transcript": [{"role": "agent", "text": "my word is " + word}]}, file)
 """
@@ -55,7 +59,7 @@ def shell(tmp_path: Path) -> Shell:
             check=False,
             cwd=tmp_path,
             env={**os.environ, "PATH": path, **environment},
-            timeout=60,
+            timeout=300,
         )
         assert "Traceback" not in done.stderr
         return done
@@ -220,7 +224,7 @@ def test_stopping_a_run_ends_its_commands(
     """Ctrl-C, or CI that cancels a job: no command goes on, no output is left half written."""
     assert shell("averment --version").returncode == 0
     add("slow,hang,yes")
-    running = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "averment", "run", "-j", "2", "--output", "e.json"],
         cwd=tmp_path,
         stdout=subprocess.DEVNULL,
@@ -228,12 +232,12 @@ def test_stopping_a_run_ends_its_commands(
         text=True,
         # Where the tests themselves run in the background, Ctrl-C is ignored by whatever they start.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 - no thread runs
-    )
-    while not (hanging := list(tmp_path.glob("hanging-*"))):
-        threading.Event().wait(0.01)
-        assert running.poll() is None
-    running.send_signal(number)
-    _, told = running.communicate(timeout=20)
+    ) as running:
+        while not (hanging := list(tmp_path.glob("hanging-*"))):
+            threading.Event().wait(0.01)
+            assert running.poll() is None
+        running.send_signal(number)
+        _, told = running.communicate(timeout=300)
     assert running.returncode == 3
     assert told == "error[interrupted]: stopped before a verdict\n"
     for each in hanging:
@@ -246,8 +250,9 @@ def test_a_reader_that_goes_away_ends_the_commands(
     shell: Shell, add: Callable[[str], None], tmp_path: Path
 ) -> None:
     """`| head` stops the run; nothing hangs on."""
+    add("late,wait,yes")  # until nobody reads any more
     add("slow,hang,yes")
-    done = shell("averment run -j 2 --format json | head -1")
+    done = shell("averment run -j 2 --format json | { head -1; exec 0<&-; touch gone; }")
     assert done.stdout == "{\n"
     for each in tmp_path.glob("hanging-*"):
         with pytest.raises(ProcessLookupError):

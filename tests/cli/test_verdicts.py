@@ -49,7 +49,7 @@ def plain(folder: Path, *args: str, **environment: str) -> subprocess.CompletedP
         check=False,
         cwd=folder,
         env={"PATH": "", "PYTHONDONTWRITEBYTECODE": "1", **environment},
-        timeout=60,
+        timeout=300,
     )
 
 

@@ -137,7 +137,7 @@ def test_the_same_ids_in_the_same_order(pytester: pytest.Pytester, lay: Lay, sev
         environment = {**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": locale, "TZ": zone}
         command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:hypothesispytest"]
         done = subprocess.run(
-            command, capture_output=True, check=True, cwd=pytester.path, env=environment, timeout=60
+            command, capture_output=True, check=True, cwd=pytester.path, env=environment, timeout=300
         )
         outputs.add(done.stdout.rpartition(b"\n\n")[0])
     (only,) = outputs

@@ -278,6 +278,6 @@ def test_yaml_that_was_imported_anew_is_read_all_the_same() -> None:
         "print(read_source('a: [1]').value)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
     )
     assert done.stdout == "{'a': [1]}\n"

@@ -81,7 +81,7 @@ def as_nobody(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             group=NOBODY,
             extra_groups=[],
             cwd=folder,
-            timeout=60,
+            timeout=300,
             check=False,
         )
     except PermissionError:
