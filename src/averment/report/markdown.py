@@ -23,6 +23,8 @@ from averment.report.groups import (
     mismatches,
     worst_exit,
 )
+from averment.report.repeated import EXPLAINED
+from averment.report.repetitions import Repetition, Rows, repetitions
 from averment.text.shown import printable
 from averment.verdicts.judged import Judged
 
@@ -74,6 +76,7 @@ def render(entries: Sequence[Judged], *, limit: int = 60_000) -> str:
     total = len(entries)
     sections = [
         _Section(3, None, ("the table of conversations",) * 2, _conversations(entries)),
+        _Section(4, "Repeats", ("table of repeats", "tables of repeats"), _repeats(repetitions(entries))),
         _Section(
             0,
             "Failed",
@@ -93,7 +96,7 @@ def render(entries: Sequence[Judged], *, limit: int = 60_000) -> str:
             _findings(lesser, total),
         ),
         _Section(
-            4,
+            5,
             None,
             ("the list of passes",) * 2,
             _passes([group for group in groups if group.status == "PASS"], total),
@@ -207,6 +210,39 @@ def _conversations(entries: Sequence[Judged]) -> list[str]:
     left = len(counted) - _MOST_ROWS
     more = f"\n\n... and {left} more, with as much or less to look at." if left > 0 else ""
     return [_folded(f"All {len(counted)} {noun}s", written + more)]
+
+
+def _repeats(repeated: Sequence[Repetition]) -> list[str]:
+    """A block for each entry whose cases are repeated: its assertions over cases, and folded the cases that failed."""
+    blocks = []
+    for each in repeated:
+        about = f"{code(each.suite, 80)}, each case {each.times} times"
+        if not each.over.rows:
+            blocks.append(f"{about}: whatever an assertion is about, it passed in every repeat.")
+            continue
+        parts = [
+            f"{about}: in how many cases an assertion passed always, sometimes or never.",
+            _rows(each.over),
+        ]
+        if each.cases.rows:
+            parts.append(_folded("Cases in which a repeat failed", _rows(each.cases)))
+        blocks.append("\n\n".join([*parts, _EXPLAINED]))
+    return blocks
+
+
+_EXPLAINED = EXPLAINED.replace("pass@k", "`pass@k`").replace("pass^k", "`pass^k`")
+
+
+def _rows(rows: Rows) -> str:
+    written = table(
+        [code(name) if "pass" in name and name != "passed" else name for name in rows.head],
+        ["---" if index < rows.names else "---:" for index in range(len(rows.head))],
+        (
+            [code(cell, 80) if index < rows.names else cell for index, cell in enumerate(row)]
+            for row in rows.rows
+        ),
+    )
+    return f"{written}\n\n... and {rows.more} more." if rows.more else written
 
 
 def _counts(entries: Iterable[Judged]) -> tuple[int, int, int]:

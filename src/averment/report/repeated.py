@@ -9,9 +9,12 @@ from averment.report.tables import Cell, Column, table
 from averment.text.shown import brief
 from averment.verdicts.repeats import Estimate, OverCases, Repeated, Repeats
 
-__all__ = ["repeated"]
+__all__ = ["EXPLAINED", "MOST", "open_over", "percent", "ranged", "repeated"]
 
-_MOST = 20
+MOST = 20
+"""Rows of a table."""
+EXPLAINED = "pass@k: at least one of k repeats passes; pass^k: all of them do. Estimates are unbiased, ranges are exact at 95 %."
+"""What the columns mean."""
 
 
 def repeated(repeats: Repeats, times: Mapping[str, int], look: Look) -> Iterator[str]:
@@ -24,7 +27,7 @@ def repeated(repeats: Repeats, times: Mapping[str, int], look: Look) -> Iterator
         times: how many repeats each entry of the suite asks for.
         look: colours and width.
     """
-    over = [each for each in repeats.over_cases() if each.sometimes or each.never or each.undecided]
+    over = open_over(repeats)
     if not over:
         told = ", ".join(str(number) for number in sorted(set(times.values())))
         yield f"Repeated {told} times: whatever an assertion is about, it passed in every repeat."
@@ -36,16 +39,18 @@ def repeated(repeats: Repeats, times: Mapping[str, int], look: Look) -> Iterator
         yield from _over_cases([each for each in over if each.suite == suite], k, look)
         yield from _of_cases([each for each in failed if each.suite == suite], k, look)
         yield ""
-    yield from look.lines(_EXPLAINED, style="dim")
+    yield from look.lines(EXPLAINED, style="dim")
 
 
-_EXPLAINED = "pass@k: at least one of k repeats passes; pass^k: all of them do. Estimates are unbiased, ranges are exact at 95 %."
+def open_over(repeats: Repeats) -> list[OverCases]:
+    """The assertions that did not pass in every repeat to which they apply."""
+    return [each for each in repeats.over_cases() if each.sometimes or each.never or each.undecided]
 
 
 def _over_cases(over: Sequence[OverCases], k: int, look: Look) -> Iterator[str]:
     names = ("always", "sometimes", "never", "undecided", "pass^1", f"pass@{k}", f"pass^{k}")
     rows = []
-    for each in over[:_MOST]:
+    for each in over[:MOST]:
         counts = (
             (each.always, "PASS"),
             (each.sometimes, "INCONCLUSIVE"),
@@ -57,19 +62,19 @@ def _over_cases(over: Sequence[OverCases], k: int, look: Look) -> Iterator[str]:
             [
                 Cell(brief(each.id, 80)),
                 *(Cell(str(count), style if count else "dim") for count, style in counts),
-                *(Cell(_percent(mean)) for mean in means),
+                *(Cell(percent(mean)) for mean in means),
             ]
         )
     yield from table([Column("assertion"), *(Column(name, is_number=True) for name in names)], rows, look)
-    if len(over) > _MOST:
-        yield f"  and {len(over) - _MOST} more assertions"
+    if len(over) > MOST:
+        yield f"  and {len(over) - MOST} more assertions"
 
 
 def _of_cases(failed: Sequence[Repeated], k: int, look: Look) -> Iterator[str]:
     names = ("passed", "pass^1", f"pass@{k}", f"pass^{k}")
     columns = [Column("case"), Column("assertion"), *(Column(name, is_number=True) for name in names)]
     rows = []
-    for each in failed[:_MOST]:
+    for each in failed[:MOST]:
         counts = each.counts
         undecided = f", {counts.undecided} undecided" if counts.undecided else ""
         chances = (counts.pass_hat(1), counts.pass_at(k), counts.pass_hat(k))
@@ -78,23 +83,25 @@ def _of_cases(failed: Sequence[Repeated], k: int, look: Look) -> Iterator[str]:
                 Cell("-" if each.case is None else brief(each.case, 80)),
                 Cell(brief(each.id, 80)),
                 Cell(f"{counts.passed} of {counts.decided}{undecided}", "FAIL"),
-                *(Cell(_range(chance)) for chance in chances),
+                *(Cell(ranged(chance)) for chance in chances),
             ]
         )
     if rows:
         yield ""
         yield from table(columns, rows, look)
-    if len(failed) > _MOST:
-        yield f"  and {len(failed) - _MOST} more"
+    if len(failed) > MOST:
+        yield f"  and {len(failed) - MOST} more"
 
 
-def _range(chance: Estimate) -> str:
+def ranged(chance: Estimate) -> str:
+    """An estimate with its interval, in percent."""
     # Ends are rounded outwards, so that what is shown holds what is meant.
     lower, upper = (round(end * 1_000_000) for end in (chance.lower, chance.upper))
-    return f"{_percent(chance.value)} ({_tenths(lower // 1000)}-{_tenths(-(-upper // 1000))})"
+    return f"{percent(chance.value)} ({_tenths(lower // 1000)}-{_tenths(-(-upper // 1000))})"
 
 
-def _percent(value: float | None) -> str:
+def percent(value: float | None) -> str:
+    """A chance in percent, to a tenth; `-` where there is no estimate."""
     return "-" if value is None else f"{_tenths(round(value * 1000))} %"
 
 

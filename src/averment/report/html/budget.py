@@ -85,7 +85,7 @@ _NO_EVIDENCE = (
     "This page was made of the envelope alone: it has the cards, and not the conversation. "
     "Give the evidence to see what each verdict rests on."
 )
-_ALL_PASSED = "Everything passed here; among so many conversations only the cards are kept."
+_ALL_PASSED = "Everything passed here; among so many conversations only the verdicts are kept."
 _TOO_LARGE = "The conversation is left out to keep the page small; its cards are complete."
 
 

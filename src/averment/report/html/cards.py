@@ -12,7 +12,7 @@ from averment.assertions.codes import Code
 from averment.report.html.conversation import Anchors, Conversation
 from averment.report.html.details import Cell, Fact, Links, facts
 from averment.report.html.names import Names, slug
-from averment.report.html.texts import Shown, short, shown, yaml_text
+from averment.report.html.texts import Shown, short, yaml_text
 from averment.verdicts.judged import Judged
 
 __all__ = ["FOLDED", "GROUPS", "Card", "Grounds", "cards", "grounds_of", "group_of", "result_anchors"]
@@ -213,7 +213,7 @@ def _card(
             if gap
         },
         facts=facts(result, links, asked),
-        asked=shown(yaml_text(asked), 1200) if asked and is_whole else None,
+        asked=yaml_text(asked, 1200) if asked and is_whole else None,
         waits_for=_waits_for(assertion, links),
         grounds=grounds,
         is_open=is_open,

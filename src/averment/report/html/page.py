@@ -20,6 +20,8 @@ from averment.report.html.conversation import Conversation
 from averment.report.html.names import entry_keys
 from averment.report.html.texts import KEPT, short
 from averment.report.html.timeline import LANES
+from averment.report.repeated import EXPLAINED
+from averment.report.repetitions import Repetition, Rows, repetitions
 from averment.text.shown import visible
 from averment.verdicts.judged import Judged
 
@@ -131,6 +133,8 @@ def page(entries: Sequence[Judged]) -> str:
         lesser=sum((section.lesser for section in sections), Counts()),
         inapplicable=sum(section.inapplicable for section in sections),
         judge=_judge(ordered),
+        repetitions=_repetitions(entries),
+        explained=EXPLAINED,
         nothing_decided=bool(sections) and all(section.nothing_decided for section in sections),
         exit_code=next((code for code in _WORST_FIRST if any(s.exit_code == code for s in sections)), 0),
         verdicts=_VERDICTS,
@@ -214,6 +218,22 @@ def _worst_first(entries: Sequence[Judged]) -> list[Judged]:
         return 1 if "failed" in groups else 2 if "undecided" in groups else 3
 
     return sorted(entries, key=rank)
+
+
+def _repetitions(entries: Sequence[Judged]) -> list[Repetition]:
+    """What repeats came to, with names as they may stand on a page."""
+    return [
+        Repetition(short(each.suite, 80), each.times, _shortened(each.over), _shortened(each.cases))
+        for each in repetitions(entries)
+    ]
+
+
+def _shortened(rows: Rows) -> Rows:
+    shown = [
+        [short(cell, 80) if index < rows.names else cell for index, cell in enumerate(row)]
+        for row in rows.rows
+    ]
+    return Rows(rows.names, rows.head, shown, rows.more)
 
 
 def _judge(entries: Sequence[Judged]) -> Counts:

@@ -53,7 +53,8 @@ def shown(text: str, limit: int) -> Shown:
 
 def short(text: object, limit: int = 200) -> str:
     """A name or a sentence, cut where it is beyond what anybody reads."""
-    plain = visible(text if isinstance(text, str) else json_text(text), keep=KEPT)
+    # An escape is longer than what it stands for, so no more is looked at than is shown.
+    plain = visible((text if isinstance(text, str) else json_text(text))[: limit + 1], keep=KEPT)
     return plain if len(plain) <= limit else plain[: limit - 1] + "…"
 
 
@@ -67,15 +68,19 @@ def json_text(value: Any) -> str:
     return text
 
 
-def yaml_text(fields: Mapping[str, Any]) -> str:
-    """Fields of a document as they are written there: in YAML, without personal data."""
+def yaml_text(fields: Mapping[str, Any], limit: int) -> Shown:
+    """Fields of a document as they are written there: in YAML, without personal data, then cut.
+
+    Texts within are cut to `limit` characters before, because writing YAML takes long.
+    """
     import yaml
 
     class Dumper(yaml.SafeDumper):
         def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - each value is written where it stands
             return True
 
-    clean = _clean(dict(fields))
+    left: list[int] = []
+    clean = _bounded(_clean(dict(fields)), limit, left)
     is_nested = any(isinstance(value, dict | list) for value in clean.values())
     text: str = yaml.dump(
         clean,
@@ -85,7 +90,18 @@ def yaml_text(fields: Mapping[str, Any]) -> str:
         width=100,
         default_flow_style=None if is_nested else False,  # what holds nothing nested would stand in braces
     )
-    return redact(text.rstrip("\n"))
+    found = shown(text.rstrip("\n"), limit)
+    return Shown(found.text, found.cut + sum(left))
+
+
+def _bounded(value: Any, limit: int, left: list[int]) -> Any:
+    """The value with each text in it cut; how much of each is left out is added to `left`."""
+    if isinstance(value, str) and len(value) > limit:
+        left.append(len(value) - limit)
+        return value[:limit]
+    if isinstance(value, dict):
+        return {_bounded(name, limit, left): _bounded(item, limit, left) for name, item in value.items()}
+    return [_bounded(item, limit, left) for item in value] if isinstance(value, list) else value
 
 
 def _clean(value: Any) -> Any:
