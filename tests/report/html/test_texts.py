@@ -55,5 +55,16 @@ def test_what_was_asserted_reads_as_in_the_document() -> None:
     """Patterns stand as they were written; nothing is an alias; personal data is removed."""
     same = {"a": 1}
     fields = {"says": r"refund of (\d+)", "args": same, "again": same, "who": "a@example.com"}
-    assert yaml_text(fields) == "says: refund of (\\d+)\nargs: {a: 1}\nagain: {a: 1}\nwho: '[REDACTED]'"
-    assert yaml_text({"pack": "default"}) == "pack: default"
+    assert (
+        yaml_text(fields, 99).text == "says: refund of (\\d+)\nargs: {a: 1}\nagain: {a: 1}\nwho: '[REDACTED]'"
+    )
+    assert yaml_text({"pack": "default"}, 99) == Shown("pack: default", 0)
+
+
+def test_fields_of_a_document_are_cut_before_they_are_written() -> None:
+    """What is left out is counted, whether a text is long or there are many."""
+    assert yaml_text({"says": "w" * 10**6}, 20) == Shown("says: " + "w" * 14, 10**6 - 14)
+    assert yaml_text({"all": ["word"] * 50}, 20).cut > 200
+    assert yaml_text({"k" * 10**6: 1}, 20).text == "k" * 20
+    card = yaml_text({"says": "my card 4111 1111 1111 1111"}, 20)
+    assert card.text == "says: my card [REDAC"
