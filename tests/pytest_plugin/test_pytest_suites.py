@@ -166,7 +166,7 @@ def test_mistakes_of_a_suite_are_told_without_a_traceback(pytester: pytest.Pytes
     done = pytester.runpytest_inprocess()
     assert done.ret == pytest.ExitCode.INTERRUPTED
     done.stdout.fnmatch_lines(
-        ["*cases.tsv*", "*the glob matches nothing*", "ERROR desk/averment.yaml - error[[]*(and * more)"]
+        ["*cases.tsv*", "*the glob `*` matches nothing*", "ERROR desk/averment.yaml - error[[]*(and * more)"]
     )
     assert "Traceback" not in done.stdout.str()
     assert ran() == []

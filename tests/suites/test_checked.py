@@ -139,12 +139,60 @@ def test_a_program_is_looked_for_where_it_is_started(write: Write, refused: Refu
     agent = folder / "agent"
     agent.write_text("#!/bin/sh\n", encoding="utf-8")
     write(document="d.yaml", produce=["./agent", "{out}"])
-    assert _codes(refused()) == ["program_not_found"]
+    (problem,) = refused()
+    assert problem.code == "program_not_found"
+    assert (
+        problem.mend == "The file may not be executed: allow it (`chmod +x`), or name the interpreter first."
+    )
     agent.chmod(0o755)
     assert Suite.load(folder / "averment.yaml").entries[0].production is not None
-    for name in ("agent", "./recordings"):
+    for name, mend in (
+        ("agent", "The file beside the suite is `./agent`."),
+        ("./recordings", "Install it, or mend its name."),
+    ):
         write(document="d.yaml", produce=[name, "{out}"])
-        assert _codes(refused()) == ["program_not_found"]
+        (problem,) = refused()
+        assert (problem.code, problem.mend) == ("program_not_found", mend)
+
+
+@pytest.mark.parametrize(
+    ("fields", "path", "near"),
+    [
+        ({"document": "dd.yaml", "conversations": "recordings/*"}, "$.suite[0].document", "d.yaml"),
+        ({"documents": ["d.yaml", "none"], "conversations": "recordings/*"}, "$.suite[0].documents[1]", None),
+        (
+            {"document": "d.yaml", "conversations": "recordings/*", "cases": "cc.csv"},
+            "$.suite[0].cases",
+            "c.csv",
+        ),
+        (
+            {"document": "d.yaml", "conversations": "recordings/*", "mapping": "recordings/a.jsn"},
+            "$.suite[0].mapping",
+            "recordings/a.json",
+        ),
+    ],
+)
+def test_a_file_that_is_not_there_is_told_where_the_suite_names_it(
+    write: Write, refused: Refused, fields: dict[str, Any], path: str, near: str | None
+) -> None:
+    """With the nearest name beside it; paths are relative to the suite, not to the working folder."""
+    write(fields)
+    (problem,) = refused()
+    assert (problem.code, problem.file, problem.path, problem.nearest) == (
+        "file_not_found",
+        "averment.yaml",
+        path,
+        near,
+    )
+    assert problem.line is not None
+    assert problem.expected == "a path relative to the suite file"
+
+
+def test_no_placeholder_is_offered_twice(write: Write, refused: Refused) -> None:
+    """Also where the table has a column for names, which is a placeholder anyway."""
+    write(document="d.yaml", produce=["true", "{out}", "{y}"], cases="c.csv")
+    (problem,) = refused()
+    assert problem.expected == "one of `{case}`, `{out}`, `{repeat}`, `{x}`"
 
 
 def test_an_argument_holds_no_null(write: Write, refused: Refused, folder: Path) -> None:
@@ -188,7 +236,7 @@ def test_recordings_are_repetitions_where_the_suite_says_so(
         (folder / f"{name}.json").write_text("{}", encoding="utf-8")
     write(document="d.yaml", conversations="{case}-*.json", cases="c.csv", repeat=2)
     (problem,) = refused()
-    assert (problem.code, problem.line) == ("repeat_mismatch", 3)
+    assert (problem.code, problem.line, problem.found) == ("repeat_mismatch", 3, "1")
     (folder / "B-2.json").write_text("{}", encoding="utf-8")
     cases = [trial.case for trial in Suite.load("averment.yaml").entries[0].trials()]
     assert [(case.name, case.repeat, case.repeats) for case in cases] == [

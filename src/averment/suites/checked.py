@@ -7,12 +7,14 @@ import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import zip_longest
 
 import msgspec
 from msgspec import UNSET
 
-from averment.errors import AvermentError, Problem
+from averment.errors import AvermentError, Problem, nearest
 from averment.evidence.load import Reading
+from averment.policies import POLICY
 from averment.suites.entry import Entry, Production
 from averment.suites.fields import DEFAULT_TIMEOUT, EntryFields, entry_mistakes
 from averment.suites.kept import Kept, folder_names
@@ -26,6 +28,7 @@ from averment.text.structs import Mistake
 __all__ = ["Checking", "default_name"]
 
 _MAX_TOLD = 20
+_MAX_BESIDE = 1000
 _Path = tuple[str | int, ...]
 
 
@@ -71,12 +74,13 @@ class Checking:
         fields = self._fields
         for mistake in entry_mistakes(fields):
             self._tell(mistake)
-        all_rows = self._rows()
+        missing = self._missing_files()
+        all_rows = [] if fields.cases in missing else self._rows()
         rows = [row for row in all_rows if self._is_chosen(row, only)]
         if all_rows and not rows:
             return None
         plans = Plans([document_path(name, self._folder) for name in fields.document_names])
-        if fields.document_names and rows:
+        if fields.document_names and rows and missing.isdisjoint(fields.document_names):
             self.problems += plans.check(rows)
         before = len(self.problems)
         globs = self._globs()
@@ -87,7 +91,7 @@ class Checking:
                 self._check_commands(production, rows)
             else:
                 files = self._recordings(globs, rows)
-        reading = self._reading() or reading
+        reading = (None if fields.mapping in missing else self._reading()) or reading
         if self.problems:
             return None
         return Entry(
@@ -119,6 +123,44 @@ class Checking:
 
     def _tell(self, mistake: Mistake) -> None:
         self.problems.append(mistake.at(self._suite.source, self._path))
+
+    def _missing_files(self) -> set[object]:
+        """The names of files that are not there, after telling them at their places in the suite."""
+        missing: set[object] = set()
+        for name, path in self._named_files():
+            where = os.path.join(self._folder, name)
+            if name.startswith(POLICY) or not name or os.path.lexists(where):
+                continue
+            missing.add(name)
+            folder = os.path.dirname(name)
+            try:
+                beside = sorted(os.listdir(os.path.dirname(where) or os.curdir))[:_MAX_BESIDE]
+            except OSError:
+                beside = []
+            near = nearest(os.path.basename(name), beside)
+            self._tell(
+                Mistake(
+                    "file_not_found",
+                    f"there is no file `{name[:200]}`",
+                    path,
+                    expected="a path relative to the suite file",
+                    nearest=None if near is None else os.path.join(folder, near),
+                    mend="Write the file, or mend its name.",
+                )
+            )
+        return missing
+
+    def _named_files(self) -> Iterator[tuple[str, _Path]]:
+        """The files that the entry names, each with its place."""
+        fields = self._fields
+        if fields.document is not UNSET:
+            yield fields.document, ("document",)
+        for index, name in enumerate(() if fields.documents is UNSET else fields.documents):
+            yield name, ("documents", index)
+        if fields.cases is not UNSET:
+            yield fields.cases, ("cases",)
+        if fields.mapping is not UNSET:
+            yield fields.mapping, ("mapping",)
 
     def _rows(self) -> Sequence[Row]:
         """Its cases; none where their table has mistakes."""
@@ -176,7 +218,7 @@ class Checking:
             self._tell(
                 Mistake(
                     "no_conversations",
-                    "the glob matches nothing",
+                    f"the glob `{globs[index].text[:200]}` matches nothing",
                     ("conversations", index) if is_listed else ("conversations",),
                     expected="recordings, relative to the suite file",
                     mend="Record conversations there, or mend the glob.",
@@ -203,17 +245,25 @@ class Checking:
                 "repeat_mismatch",
                 "has not as many recordings as `repeat` says",
                 f"{wanted} for every case",
+                found=[str(len(found)) for _, found in counted if found and len(found) != wanted],
             )
 
-    def _tell_cases(self, rows: Sequence[Row], code: str, what: str, expected: str) -> None:
-        for row in rows[:_MAX_TOLD]:
+    def _tell_cases(
+        self, rows: Sequence[Row], code: str, what: str, expected: str, *, found: Sequence[str] = ()
+    ) -> None:
+        for row, number in zip_longest(rows[:_MAX_TOLD], found[:_MAX_TOLD]):
             if row.name is None:
-                self._tell(Mistake(code, f"the entry {what}", ("conversations",), expected=expected))
+                message = f"the entry {what}"
+                self._tell(Mistake(code, message, ("conversations",), expected=expected, found=number))
             else:
-                message = f"the case `{row.name[:60]}` {what}"
                 self.problems.append(
                     Problem(
-                        code=code, message=message, file=self._table_file, line=row.line, expected=expected
+                        code=code,
+                        message=f"the case `{row.name[:60]}` {what}",
+                        file=self._table_file,
+                        line=row.line,
+                        expected=expected,
+                        found=number,
                     )
                 )
         if len(rows) > _MAX_TOLD:
@@ -245,7 +295,8 @@ class Checking:
         if not any("out" in word.names for word in words):
             message = "the command is not told where to write"
             expected = "`{out}` in one of its arguments"
-            self._tell(Mistake("no_output", message, ("produce",), expected=expected))
+            mend = "Have the command write what was recorded to the file that `{out}` stands for."
+            self._tell(Mistake("no_output", message, ("produce",), expected=expected, mend=mend))
         timeout = self._fields.timeout
         return Production(words, DEFAULT_TIMEOUT if timeout is UNSET else timeout)
 
@@ -270,8 +321,17 @@ class Checking:
                         f"there is no program `{program[:60]}`",
                         ("produce",),
                         expected="one on the PATH, or a path relative to the suite file that may be executed",
+                        mend=self._program_mend(program),
                     )
                 )
+
+    def _program_mend(self, name: str) -> str:
+        path = os.path.join(self._folder, name)
+        if not os.path.isfile(path):
+            return "Install it, or mend its name."
+        if os.sep not in name and os.access(path, os.X_OK):
+            return f"The file beside the suite is `{os.path.join(os.curdir, name)}`."
+        return "The file may not be executed: allow it (`chmod +x`), or name the interpreter first."
 
     def _is_program(self, name: str) -> bool:
         if os.sep not in name:
@@ -292,24 +352,13 @@ class Checking:
             if mapping is not UNSET:
                 return mapped(FormatMapping.load(os.path.join(self._folder, mapping)))
         except AvermentError as error:
-            self.problems += _placed(error, self._suite, (*self._path, "from"))
+            for problem in error.problems:
+                if problem.file is not None:
+                    self.problems.append(problem)
+                else:
+                    told = {key: getattr(problem, key) for key in ("expected", "found", "nearest", "mend")}
+                    self._tell(Mistake(problem.code, problem.message, ("from",), **told))
         return None
-
-
-def _placed(error: AvermentError, suite: SuiteSource, path: _Path) -> Iterator[Problem]:
-    """The problems; one that names no file is at the place in the suite."""
-    for problem in error.problems:
-        place = suite.source.position(path)
-        yield (
-            problem
-            if problem.file is not None
-            else msgspec.structs.replace(
-                problem,
-                file=suite.source.name,
-                line=place.line if place else None,
-                column=place.column if place else None,
-            )
-        )
 
 
 def _texts(row: Row) -> Mapping[str, str]:

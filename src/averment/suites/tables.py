@@ -216,9 +216,10 @@ class _Reading:
             )
         for index, column in enumerate(columns):
             if column in columns[:index]:
-                self.tell("duplicate_column", f"the column `{column[:60]}` stands there twice", line)
+                message = f"the column `{column[:60]}` stands there twice"
+                self.tell("duplicate_column", message, line, "a name of its own for every column")
             elif not column:
-                self.tell("bad_column", f"column {index + 1} has no name", line)
+                self.tell("bad_column", f"column {index + 1} has no name", line, "a name for every column")
             elif column != column.strip() or not column.isprintable() or not {"{", "}"}.isdisjoint(column):
                 message = f"`{column[:60]}` can't be the name of a column"
                 self.tell("bad_column", message, line, "a name without braces, and without spaces around it")
@@ -242,7 +243,8 @@ class _Reading:
                     self._declare(cells, line)
                 elif len(cells) != len(self.columns):
                     expected = f"{len(self.columns)}, as in the header"
-                    self.tell("ragged_row", f"the row has {len(cells)} cells", line, expected)
+                    told = "the row has one cell" if len(cells) == 1 else f"the row has {len(cells)} cells"
+                    self.tell("ragged_row", told, line, expected)
                 else:
                     texts = dict(zip(self.columns, cells, strict=True))
                     yield _Raw(line, {name: _cell(cell) for name, cell in texts.items()}, texts)

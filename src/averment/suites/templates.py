@@ -28,6 +28,11 @@ class Template(msgspec.Struct, frozen=True):
     pieces: tuple[tuple[str, bool], ...]
 
     @property
+    def text(self) -> str:
+        """The text as people write it, placeholders in braces."""
+        return "".join(f"{{{piece}}}" if is_name else piece for piece, is_name in self.pieces)
+
+    @property
     def names(self) -> list[str]:
         """The placeholders, each once, in order."""
         return list(dict.fromkeys(piece for piece, is_name in self.pieces if is_name))
@@ -75,7 +80,7 @@ def _alone(brace: str, offset: int) -> Mistake:
 
 
 def _unknown(name: str, known: Iterable[str], offset: int, mend: str | None) -> Mistake:
-    names = sorted(known)
+    names = sorted(set(known))
     shown = ", ".join(f"`{{{each[:60]}}}`" for each in names[:20]) + (", ..." if len(names) > 20 else "")
     return Mistake(
         "unknown_placeholder",
