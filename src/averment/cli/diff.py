@@ -81,6 +81,8 @@ def execute(args: argparse.Namespace) -> int:
         old=_shown(args.old), new=_shown(args.new), fail_on=fail_on, only=only or GATES, every=args.verbose
     )
     every = args.verbose or not {"still_passing", "still_inapplicable"}.isdisjoint(only)
+    is_printed = args.output in (None, "-")
+    is_read = is_printed and os.environ.get("GITHUB_ACTIONS") == "true"  # by the runner, line by line
     with writing(args.output or "-") as write:
         comparison = compare(_stored(args.old), _stored(args.new), every=every)
         _refuse_nothing(comparison)
@@ -89,10 +91,11 @@ def execute(args: argparse.Namespace) -> int:
         elif args.format == "markdown":
             from averment.report.comparison_markdown import as_markdown
 
-            write(as_markdown(comparison, told).encode("utf-8", "backslashreplace"))
-        elif args.output in (None, "-"):
+            text = as_markdown(comparison, told)
+            write((inert(text) if is_read else text).encode("utf-8", "backslashreplace"))
+        elif is_printed:
             text = as_text(comparison, told, look=look())
-            say(inert(text) if os.environ.get("GITHUB_ACTIONS") == "true" else text)
+            say(inert(text) if is_read else text)
         else:
             write(as_text(comparison, told).encode("utf-8", "backslashreplace"))
     return ExitCode.NO if any(map(comparison.count, fail_on)) else ExitCode.YES
