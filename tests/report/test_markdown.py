@@ -402,7 +402,9 @@ def test_hostile_text_arrives_as_text(hostile: str, parse: Callable[[str], list[
     text = render(_everywhere(hostile), limit=10**6)
     tokens = parse(text)
     assert [token for token in tokens if not _is_ours(token)] == []
-    assert sum(token.type == "table_open" for token in tokens) == 4  # shelves, conversations, and two of repeats
+    assert (
+        sum(token.type == "table_open" for token in tokens) == 4
+    )  # shelves, conversations, and two of repeats
     assert sum(token.type == "tr_open" for token in tokens) == 5 + 2 + 2
     assert sum(token.type in {"th_open", "td_open"} for token in tokens) == 4 + 3 * 4 + 2 * 8 + 2 * 7
     assert {token.tag for token in tokens if token.type == "heading_open"} == {"h2", "h3", "h4"}
