@@ -25,8 +25,13 @@ def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> byt
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", method) as archive:
         for name, content in members.items():
-            archive.writestr(name, content)
+            archive.writestr(zipfile.ZipInfo(name), content, method)  # no time of making, as below
     return file.getvalue()
+
+
+def gzipped(data: bytes, level: int = 9) -> bytes:
+    """The same bytes at all times: tests are called by them."""
+    return gzip.compress(data, level, mtime=0)
 
 
 def problem(call: Any) -> Problem:
@@ -47,19 +52,17 @@ def flat(data: bytes) -> bytes:
 def test_a_packed_conversation_is_the_conversation() -> None:
     """Packing plays no part in the digest; the source tells of the bytes that were given."""
     plain = Evidence.from_bytes(DATA)
-    for packed in (gzip.compress(DATA), zipped({"call.json": DATA})):
+    for packed in (gzipped(DATA), zipped({"call.json": DATA})):
         evidence = Evidence.from_bytes(packed, name="call.packed")
         assert evidence.sha256 == plain.sha256
-    assert Evidence.from_bytes(gzip.compress(DATA, mtime=0)).model.sources[0].bytes == len(
-        gzip.compress(DATA)
-    )
+    assert Evidence.from_bytes(gzipped(DATA)).model.sources[0].bytes == len(gzipped(DATA))
 
 
 @pytest.mark.parametrize("padding", [b"", b"\0" * 1000])
 def test_a_gzip_file_of_several_members_is_read_whole(padding: bytes) -> None:
     """As a log that was packed piece by piece; tapes pad with zeros."""
     lines = [json.dumps({"call_id": name, **CALL}).encode() + b"\n" for name in "abc"]
-    packed = padding.join(gzip.compress(line) for line in lines) + padding
+    packed = padding.join(gzipped(line) for line in lines) + padding
     found = Evidence.all_from_bytes(packed)
     assert [evidence.model.conversation_id for evidence in found] == ["a", "b", "c"]
 
@@ -112,17 +115,17 @@ def _twice() -> bytes:
     ("packed", "code"),
     [
         (b"\x1f\x8b", "damaged_archive"),
-        (gzip.compress(DATA)[:-1], "damaged_archive"),
-        (gzip.compress(DATA)[:20], "damaged_archive"),
-        (gzip.compress(DATA)[:-8] + b"12345678", "damaged_archive"),
-        (gzip.compress(DATA) + b"rest", "damaged_archive"),
-        (gzip.compress(b""), "empty_input"),
-        (gzip.compress(gzip.compress(DATA)), "nested_archive"),
-        (gzip.compress(zipped({"a": DATA})), "nested_archive"),
+        (gzipped(DATA)[:-1], "damaged_archive"),
+        (gzipped(DATA)[:20], "damaged_archive"),
+        (gzipped(DATA)[:-8] + b"12345678", "damaged_archive"),
+        (gzipped(DATA) + b"rest", "damaged_archive"),
+        (gzipped(b""), "empty_input"),
+        (gzipped(gzipped(DATA)), "nested_archive"),
+        (gzipped(zipped({"a": DATA})), "nested_archive"),
         (b"PK\x03\x04", "damaged_archive"),
         (zipped({"a.json": DATA})[:-30], "damaged_archive"),
         (zipped({"a.json": DATA}).replace(b"PK\x01\x02", b"PK\x01\x03"), "damaged_archive"),
-        (zipped({"a.json": gzip.compress(DATA)}), "nested_archive"),
+        (zipped({"a.json": gzipped(DATA)}), "nested_archive"),
         (zipped({"a.zip": zipped({"b": DATA})}), "nested_archive"),
         (zipped({}), "empty_input"),
         (zipped({"folder/": b""}), "empty_input"),
@@ -163,10 +166,10 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("packed", "code"),
     [
-        (gzip.compress(bytes(10_001)), "file_too_large"),
-        (gzip.compress(bytes(10_000_000)), "file_too_large"),
-        (gzip.compress(bytes(5_001)) * 2, "file_too_large"),
-        (gzip.compress(b"") * 6, "too_many_files"),
+        (gzipped(bytes(10_001)), "file_too_large"),
+        (gzipped(bytes(10_000_000)), "file_too_large"),
+        (gzipped(bytes(5_001)) * 2, "file_too_large"),
+        (gzipped(b"") * 6, "too_many_files"),
         (zipped({"a": bytes(10_001)}), "file_too_large"),
         (zipped({"a": bytes(5_001), "b": bytes(5_000)}), "file_too_large"),
         (zipped({str(n): b"[]" for n in range(6)}), "too_many_files"),
@@ -182,7 +185,7 @@ def test_not_more_is_unpacked_than_may_be_read(packed: bytes, code: str) -> None
 @pytest.mark.usefixtures("small")
 def test_what_is_just_within_the_limits_is_unpacked() -> None:
     """The limits themselves are allowed."""
-    assert gunzipped(gzip.compress(bytes(5_000)) * 2, None) == bytes(10_000)
+    assert gunzipped(gzipped(bytes(5_000)) * 2, None) == bytes(10_000)
     assert len(unzipped(zipped({str(n): bytes(2_000) for n in range(5)}), None)) == 5
 
 
@@ -200,12 +203,12 @@ def test_a_file_of_many_members_is_read_in_linear_time() -> None:
     """Ten times the members take about ten times as long."""
 
     def seconds(count: int) -> float:
-        packed = gzip.compress(b"x") * count
+        packed = gzipped(b"x") * count
         start = time.process_time()
         assert gunzipped(packed, None) == b"x" * count
         return time.process_time() - start
 
-    assert seconds(50_000) < 40 * max(seconds(5_000), 0.002)
+    assert min(seconds(50_000) for _ in range(3)) < 40 * max(seconds(5_000), 0.002)
 
 
 def test_a_large_file_is_unpacked_in_linear_time() -> None:
@@ -213,17 +216,17 @@ def test_a_large_file_is_unpacked_in_linear_time() -> None:
     noise = flat(bytes(range(256)))
 
     def seconds(megabytes: int) -> float:
-        packed = gzip.compress((noise * 2**14)[: megabytes * 2**20], 0)
+        packed = gzipped((noise * 2**14)[: megabytes * 2**20], 0)
         start = time.process_time()
         gunzipped(packed, None)
         return time.process_time() - start
 
-    assert seconds(4) < 40 * max(seconds(1), 0.002)
+    assert min(seconds(4) for _ in range(3)) < 40 * max(seconds(1), 0.002)
 
 
 @settings(deadline=None, max_examples=300)
 @given(
-    st.sampled_from([zipped({"a.json": DATA, "b/": b"", "b/c.json": DATA}), gzip.compress(DATA) * 2]),
+    st.sampled_from([zipped({"a.json": DATA, "b/": b"", "b/c.json": DATA}), gzipped(DATA) * 2]),
     st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), max_size=4),
     st.integers(0, 10_000),
 )

@@ -153,7 +153,7 @@ def test_huge_lists_are_told_in_linear_time(filler: Any) -> None:
         return time.process_time() - start
 
     seconds(10)
-    assert seconds(1_000_000) < 40 * max(seconds(100_000), 0.002)
+    assert min(seconds(1_000_000) for _ in range(3)) < 40 * max(seconds(100_000), 0.002)
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def test_partners_of_many_are_found_in_linear_time() -> None:
             taken.append(time.process_time() - start)
         return min(taken)
 
-    assert seconds(2_000) < 40 * max(seconds(200), 0.004)
+    assert min(seconds(2_000) for _ in range(3)) < 40 * max(seconds(200), 0.004)
 
 
 # Clocks.
@@ -613,4 +613,4 @@ def test_large_records_are_merged_in_linear_time() -> None:
         one.merged(other)
         return time.process_time() - start
 
-    assert seconds(20_000) < 40 * max(seconds(2_000), 0.005)
+    assert min(seconds(20_000) for _ in range(3)) < 40 * max(seconds(2_000), 0.005)

@@ -449,7 +449,7 @@ def test_pairing_takes_linear_time(*, named: bool) -> None:
         assert all(call.status == "ok" for call in model.calls or ())
         return time.process_time() - start
 
-    assert seconds(20_000) < 40 * max(seconds(2_000), 0.005)
+    assert min(seconds(20_000) for _ in range(3)) < 40 * max(seconds(2_000), 0.005)
 
 
 # What may be anything.

@@ -32,10 +32,11 @@ VARIANTS: list[tuple[tuple[str, ...], set[str]]] = [
     (("--language", "vi"), COMMON | {"backend.py"}),
     (("--language", "no", "--version", "2.0"), COMMON | {"backend.py"}),
 ]
+NAMES = [" ".join(options) or "plain" for options, _ in VARIANTS]
 TEMPLATES = ("starter_get_record", "starter_missing_record", "starter_update_record", "starter_irrelevant")
 
 
-@pytest.mark.parametrize(("options", "files"), VARIANTS, ids=lambda each: " ".join(each) or "plain")
+@pytest.mark.parametrize(("options", "files"), VARIANTS, ids=NAMES)
 def test_it_has_exactly_the_files_of_its_kind(new: New, options: tuple[str, ...], files: set[str]) -> None:
     """No run options and nothing else besides; the README has a word on each."""
     folder = new("archive", *options)
@@ -44,7 +45,7 @@ def test_it_has_exactly_the_files_of_its_kind(new: New, options: tuple[str, ...]
     assert [name for name in files - {"README.md"} if f"`{name}`" not in readme] == []
 
 
-@pytest.mark.parametrize(("options", "files"), VARIANTS, ids=lambda each: " ".join(each) or "plain")
+@pytest.mark.parametrize(("options", "files"), VARIANTS, ids=NAMES)
 def test_it_loads_strictly_without_a_warning(new: New, options: tuple[str, ...], files: set[str]) -> None:
     """Every file has the right shape, and no key is unknown; the texts stand under the language asked for."""
     pack = load_pack(new("Archive 12", *options), strict=True)

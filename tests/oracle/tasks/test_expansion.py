@@ -214,6 +214,7 @@ def test_wide_slots_cost_what_is_kept_of_them(handmade: Handmade) -> None:
     slots = {name: slot(wide) for name in "abc"}
     pack = handmade([correcting(slots, ("a", {"a": {"source": wide}}), ("b", {"a": {"source": wide}}))])
     tracemalloc.start()
+    tracemalloc.clear_traces()  # of who has started it before
     try:
         tasks = expanded(pack, 200)
         peak = tracemalloc.get_traced_memory()[1]
