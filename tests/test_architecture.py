@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+import pty
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -186,6 +188,45 @@ def test_a_run_loads_no_library_that_it_does_not_need(tmp_path: Path) -> None:
         "socket",
     }
     assert loaded.isdisjoint(unwanted | {"averment.report.terminal", "averment.assertions.sequence"})
+
+
+@pytest.mark.parametrize("at_terminal", [False, True], ids=["into a pipe", "at a terminal"])
+def test_a_run_for_people_loads_no_report_that_is_not_asked_for(tmp_path: Path, *, at_terminal: bool) -> None:
+    """`averment run` on one conversation loads the terminal's reporter alone: no template, no table, no XML, no suite."""
+    (tmp_path / "d.yaml").write_text(
+        "version: 1\nassertions:\n- {id: a, kind: phrase, regex: hello}\n- {id: b, kind: tool_call, name: t}\n"
+    )
+    (tmp_path / "c.json").write_text('{"transcript": [{"role": "agent", "text": "hello"}], "spans": []}')
+    code = (
+        "import sys\n"
+        "from averment.cli.main import main\n"
+        "try:\n    main(['run', 'd.yaml', 'c.json', '--verbose'])\n"
+        "except SystemExit as done:\n    assert done.code == 1\n"
+        "open('loaded', 'w').write(repr(sorted(sys.modules)))\n"
+    )
+    asked = ("GITHUB_ACTIONS", "FORCE_COLOR", "CLICOLOR_FORCE", "NO_COLOR")
+    environment = {name: value for name, value in os.environ.items() if name not in asked}
+    ours, theirs = pty.openpty() if at_terminal else os.pipe()
+    try:
+        subprocess.run(
+            [sys.executable, "-c", code],
+            stdout=theirs,
+            stderr=theirs,
+            check=True,
+            cwd=tmp_path,
+            env={**environment, "TERM": "xterm-256color"},
+        )
+        printed = os.read(ours, 4096)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert (b"\x1b[" in printed) is at_terminal
+    loaded = set(ast.literal_eval((tmp_path / "loaded").read_text()))
+    assert "averment.report.terminal" in loaded
+    unwanted = {"jinja2", "markupsafe", "rich", "xml", "xml.etree", "averment.suites", "averment.verdicts"}
+    assert loaded.isdisjoint(unwanted)
+    ours_of_reports = {name for name in loaded if name.startswith("averment.report.")}
+    assert ours_of_reports == {"averment.report.look", "averment.report.terminal"}
 
 
 def test_a_native_record_loads_no_reader_of_another_format() -> None:
