@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from errno import EISDIR
+from stat import S_ISREG
 from typing import TYPE_CHECKING, TextIO
 
 from averment.errors import Problem, UsageError
@@ -14,7 +15,15 @@ from averment.errors import Problem, UsageError
 if TYPE_CHECKING:
     from averment.report.look import Look
 
-__all__ = ["ReaderGoneError", "is_terminal", "look", "say", "wants_color", "writing"]
+__all__ = [
+    "ReaderGoneError",
+    "is_terminal",
+    "look",
+    "refuse_overwriting",
+    "say",
+    "wants_color",
+    "writing",
+]
 
 
 class ReaderGoneError(Exception):
@@ -48,6 +57,62 @@ def writing(name: str | None) -> Iterator[Callable[[bytes], object]]:
     finally:
         if os.path.exists(temporary):
             os.unlink(temporary)
+
+
+def refuse_overwriting(outputs: Mapping[str, str | None], inputs: Iterable[str | None]) -> None:
+    """Refuses outputs that would replace what is read, or one another.
+
+    Args:
+        outputs: the files, by the options that name them; None and `-` are none.
+        inputs: the names of all that is read. What is no file, as `policy:NAME`, is none.
+
+    Raises:
+        UsageError: with every such output.
+    """
+    problems = []
+    places: dict[str, str] = {}
+    there: dict[tuple[int, int], tuple[str, str]] = {}
+    for option, name in outputs.items():
+        if name is None or name == "-":
+            continue
+        try:
+            found = os.stat(name)
+        except (OSError, ValueError):
+            found = None
+        if found is not None and not S_ISREG(found.st_mode):
+            continue  # /dev/null takes as much as you like
+        place = os.path.realpath(name)
+        if place in places:
+            problems.append(
+                Problem(
+                    code="output_twice",
+                    message=f"`{places[place]}` and `{option}` name the same file",
+                    file=name,
+                    mend="Give each a file of its own.",
+                )
+            )
+            continue
+        places[place] = option
+        if found is not None:
+            there[found.st_dev, found.st_ino] = option, name
+    for name in inputs if there else ():
+        try:
+            found = os.stat(name or "")
+        except (OSError, ValueError):
+            continue
+        option, output = there.pop((found.st_dev, found.st_ino), ("", ""))
+        if option:
+            problems.append(
+                Problem(
+                    code="output_is_input",
+                    message=f"`{option}` would overwrite a file that is read",
+                    file=output,
+                    expected="a file that is not among the inputs",
+                    mend="Name another file.",
+                )
+            )
+    if problems:
+        raise UsageError(problems)
 
 
 def say(data: bytes | str, *, err: bool = False) -> None:

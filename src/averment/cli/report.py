@@ -52,10 +52,13 @@ def configure(parser: Parser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Reads what was kept, and writes the reports."""
     from averment.cli.inputs import load_conversations, load_document, read_bytes, reading, refuse_twice
-    from averment.cli.verdicts import REPORTS, reporting
+    from averment.cli.outputs import refuse_overwriting
+    from averment.cli.verdicts import REPORTS, named_outputs, reporting
     from averment.verdicts.stored import completed, read_stored
 
     refuse_twice(*args.envelopes, *args.evidence, *args.document)
+    read = (*args.envelopes, *args.evidence, *args.document, args.mapping)
+    refuse_overwriting(named_outputs(args), read)
     if all(getattr(args, name) is None for name in REPORTS) and not args.github:
         expected = f"one of {', '.join(f'--{name} FILE' for name in REPORTS)}, or --github"
         raise UsageError(Problem(code="usage", message="no report is asked for", expected=expected))

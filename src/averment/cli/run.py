@@ -125,7 +125,8 @@ def _add_shared(parser: Parser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Judges, prints and writes; returns the worst exit code."""
     from averment.cli.inputs import load_documents, reading, refuse_twice
-    from averment.cli.verdicts import verdicts
+    from averment.cli.outputs import refuse_overwriting
+    from averment.cli.verdicts import named_outputs, verdicts
     from averment.engine import compile_plan, run_plan
 
     if args.suite is not None or _is_bare(args):
@@ -139,6 +140,8 @@ def execute(args: argparse.Namespace) -> int:
     given = {name: file for name in _PARTS if (file := getattr(args, name)) is not None}
     documents, conversations = _sorted_out(args, bool(given))
     refuse_twice(*documents, *conversations, *given.values(), *args.evidence)
+    read = (*documents, *conversations, *given.values(), *args.evidence, args.mapping)
+    refuse_overwriting(named_outputs(args), read)
     if args.evidence and not conversations and not given:
         conversations, args.evidence = args.evidence[:1], args.evidence[1:]
     _refuse_nothing(documents, conversations, given)

@@ -64,11 +64,13 @@ def refuse_suite_options(args: argparse.Namespace) -> None:
 def run_suite(args: argparse.Namespace) -> int:
     """Judges all that a suite lists, prints and writes; returns the worst exit code."""
     from averment.cli.inputs import reading
-    from averment.cli.verdicts import verdicts
+    from averment.cli.outputs import refuse_overwriting
+    from averment.cli.verdicts import named_outputs, verdicts
     from averment.suites import Suite
 
     _refuse(args, _OF_DOCUMENTS, "makes no sense with a suite", "Say in the suite what is judged by what.")
     suite = Suite.load(_file(args), only=args.only, keep=args.keep, reading=reading(args))
+    refuse_overwriting(named_outputs(args), (*suite.files(), args.mapping))
     judging = suite.judge(jobs=args.jobs or 1, inconclusive_policy=args.inconclusive_policy)
     with _ended_in_order(), verdicts(args, total=suite.count) as taken, closing(judging):
         for outcome in judging:

@@ -21,7 +21,7 @@ from averment.evidence import Evidence
 if TYPE_CHECKING:
     from averment.verdicts.judged import Case, Judged, Produced
 
-__all__ = ["REPORTS", "Verdicts", "add_reports", "reporting", "verdicts"]
+__all__ = ["REPORTS", "Verdicts", "add_reports", "named_outputs", "reporting", "verdicts"]
 
 REPORTS = {
     "html": "a page for the browser, in one file",
@@ -71,7 +71,7 @@ class Verdicts:
         self._lines = lines
         self._steps = steps
         self._codes: set[int] = set()
-        self._is_aside = "-" in _outputs(args)
+        self._is_aside = "-" in named_outputs(args).values()
         self._reports = _wanted(args)
         self._keeps_evidence = not {"html", "markdown", "sarif"}.isdisjoint(self._reports)
         self._judged: list[Judged] = []
@@ -174,7 +174,7 @@ def verdicts(args: argparse.Namespace, *, total: int | None = None) -> Iterator[
 @contextmanager
 def reporting(args: argparse.Namespace) -> Iterator[Callable[[list[Judged]], None]]:
     """What writes the reports that were asked for; their files appear at the end, or not at all."""
-    outputs = _outputs(args)
+    outputs = list(named_outputs(args).values())
     if outputs.count("-") > 1:
         message = "standard output, `-`, can be only one of the outputs"
         raise UsageError(Problem(code="stdout_twice", message=message, mend="Write the others to files."))
@@ -205,9 +205,10 @@ def _wanted(args: argparse.Namespace) -> list[str]:
     return [*wanted, "github"] if args.github or (args.github is None and in_actions) else wanted
 
 
-def _outputs(args: argparse.Namespace) -> list[str]:
-    return [
-        name
+def named_outputs(args: argparse.Namespace) -> dict[str, str]:
+    """The outputs that were asked for, by their options."""
+    return {
+        f"--{option}": name
         for option in ("output", "results", *REPORTS)
         if (name := getattr(args, option, None)) is not None
-    ]
+    }

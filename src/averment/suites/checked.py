@@ -108,6 +108,7 @@ class Checking:
             folder_name=folder_name,
             case_folders=folder_names(self.case_names),
             is_whole=len(rows) == len(all_rows),
+            sources=[os.path.join(self._folder, name) for name, _ in self._named_files()],
         )
 
     def is_matched(self, pattern: str) -> bool:

@@ -101,12 +101,14 @@ class Entry:
         folder_name: str = "",
         case_folders: Mapping[str, str] | None = None,
         is_whole: bool = True,
+        sources: Sequence[str] = (),
     ) -> None:
         self.name = name
         self.rows = rows
         self.repeat = repeat
         self.production = production
         self.is_whole = is_whole
+        self._sources = sources
         self._plans = plans
         self._kept = kept
         self._folder = folder
@@ -123,6 +125,12 @@ class Entry:
                 yield from self._repetitions(row)
             else:
                 yield from self._recorded(row, self._recordings[index])
+
+    def files(self) -> Iterator[str]:
+        """The files that are read: its documents, table, mapping and recordings."""
+        yield from self._sources
+        for files in self._recordings:
+            yield from files
 
     @property
     def count(self) -> int:

@@ -30,6 +30,7 @@ class Suite:
     Attributes:
         path: its file, as it was given.
         entries: its entries, in order; those of which nothing was chosen are left out.
+        source: the file in which it stands, where `path` is a folder.
 
     Example:
         >>> suite = Suite.load("averment.yaml")
@@ -39,9 +40,10 @@ class Suite:
         ...             print(trial.name, outcome.envelope.exit_code)
     """
 
-    def __init__(self, path: str, entries: Sequence[Entry]) -> None:
+    def __init__(self, path: str, entries: Sequence[Entry], *, source: str | None = None) -> None:
         self.path = path
         self.entries = entries
+        self.source = source or path
 
     @classmethod
     def load(
@@ -83,7 +85,13 @@ class Suite:
             problems += kept.problems()
         if problems:
             raise UsageError(dict.fromkeys(problems))
-        return cls(os.fspath(path), entries)
+        return cls(os.fspath(path), entries, source=source.source.name)
+
+    def files(self) -> Iterator[str]:
+        """All files that are read: the suite, its documents, tables, mappings and recordings; some more than once."""
+        yield self.source
+        for entry in self.entries:
+            yield from entry.files()
 
     @property
     def count(self) -> int:
