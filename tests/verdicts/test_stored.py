@@ -228,6 +228,23 @@ def test_a_line_that_was_changed_is_told_with_the_path(
     assert where in (problem.found or "")
 
 
+def test_a_file_that_is_cut_off_is_told_as_such(entry: Judged) -> None:
+    """As a run that was killed, or a full disk, leaves it; wherever it ends."""
+    data = line(entry)
+    for kept in (len(data) // 2, len(data) - 2, 40):
+        (problem,) = problems(data + data[:kept])
+        assert problem.line == 2
+        assert (problem.found or "").endswith("and the file ends: it is cut off"), problem.found
+    (problem,) = problems(data + b"no JSON\n")
+    assert "cut off" not in (problem.found or "")
+
+
+def test_another_schema_is_told() -> None:
+    """What it says it is, or that it says nothing."""
+    assert problems(b'{"schema": "assert.v2"}')[0].found == 'an object whose `schema` is "assert.v2"'
+    assert problems(b'{"a": 1}')[0].found == "an object without `schema`"
+
+
 def test_all_mistakes_are_told_each_with_its_line(entry: Judged) -> None:
     """Every line that is wrong, and what stands behind the last that can be read."""
     data = line(entry) + written(entry, files=[]) + b"\n" + b"{}\n" + line(entry) + b"{broken\n"

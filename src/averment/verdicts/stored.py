@@ -257,7 +257,8 @@ def _running(data: bytes, name: str, line_number: int) -> Iterator[tuple[int, An
             why = "no JSON that can be read"
             if isinstance(error, json.JSONDecodeError):
                 line_number += text.count("\n", at, error.pos)
-                why = f"no JSON: {error.msg}"
+                is_cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+                why = f"no JSON: {error.msg}" + (", and the file ends: it is cut off" if is_cut else "")
             raise UsageError(_refused(name, line_number, None, why)) from None
         yield line_number, value
         line_number += text.count("\n", at, end)
@@ -332,6 +333,10 @@ def _refuse_doubles(envelope: Mapping[str, Any]) -> None:
 
 def _refused(name: str | None, line_number: int | None, value: Any, why: str) -> Problem:
     is_ours = isinstance(value, Mapping) and value.get("schema") in ("assert.v1", SCHEMA)
+    if isinstance(value, Mapping) and not is_ours:
+        schema = value.get("schema")
+        told = "without `schema`" if schema is None else f"whose `schema` is {json.dumps(schema)[:60]}"
+        why = f"an object {told}"
     return Problem(
         code="envelope_malformed" if is_ours else "not_an_envelope",
         message="the envelope is not as it was written" if is_ours else "these are no verdicts",
