@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import BinaryIO
 
-from averment.cli.parser import Parser
+from averment.cli.parser import Options
 from averment.documents import Document, is_document
 from averment.documents.fields import is_suite
 from averment.errors import DocumentError, EvidenceError, Problem, UsageError, nearest
@@ -66,7 +66,7 @@ def load_documents(names: Sequence[str]) -> Document:
     return documents[0].joined(*documents[1:]) if len(documents) > 1 else documents[0]
 
 
-def add_reading(parser: Parser) -> None:
+def add_reading(parser: Options) -> None:
     """Declares the options that say how files of evidence are to be read."""
     parser.add_argument(
         "--from",

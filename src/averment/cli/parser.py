@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from typing import NoReturn
 
 from averment.errors import Problem, UsageError, nearest
 
-__all__ = ["Parser", "parse", "positive"]
+__all__ = ["Options", "Parser", "parse", "positive"]
 
+Options = argparse._ActionsContainer  # noqa: SLF001 - the name that typeshed has for it
+"""What options are declared on: a parser, or a group of one under a heading of its own."""
 
 _WIDTH = 100
 
@@ -40,7 +43,20 @@ class Parser(argparse.ArgumentParser):
             # Parsing options and arguments intermixed, argparse lists what may be left out as well.
             required = [_name(a) for a in self._actions if not a.option_strings and a.nargs not in {"*", "?"}]
             message = f"the following arguments are required: {', '.join(required)}"
-        raise UsageError(Problem(code="usage", message=message, mend=f"See `{self.prog} --help`."))
+        raise UsageError(
+            Problem(code="usage", message=message, nearest=_near(message), mend=f"See `{self.prog} --help`.")
+        )
+
+
+_INVALID_CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)", re.DOTALL)
+
+
+def _near(message: str) -> str | None:
+    """The choice that was probably meant, where argparse says that something is none."""
+    found = _INVALID_CHOICE.search(message)
+    if found is None:
+        return None
+    return nearest(found[1], [choice.strip(" '") for choice in found[2].split(",")])
 
 
 def _name(action: argparse.Action) -> str:

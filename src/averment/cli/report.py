@@ -46,7 +46,7 @@ def configure(parser: Parser) -> None:
         help="what it was judged by",
     )
     add_reading(parser)
-    add_reports(parser)
+    add_reports(parser.add_argument_group("reports (`-` is standard output)"))
 
 
 def execute(args: argparse.Namespace) -> int:

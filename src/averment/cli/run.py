@@ -25,7 +25,7 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from averment.cli.parser import Parser
+from averment.cli.parser import Options, Parser
 from averment.errors import AvermentError, DocumentError, Problem, UsageError
 
 if TYPE_CHECKING:
@@ -45,10 +45,38 @@ _PARTS = {
 def configure(parser: Parser) -> None:
     """Declares the arguments."""
     from averment.cli.suites import add_suite_options
+    from averment.cli.verdicts import add_reports
 
     parser.add_argument("document", metavar="DOC", nargs="?", help="the assertion document, YAML or JSON")
     parser.add_argument("conversations", metavar="CONVERSATION", nargs="*", help="what was recorded")
-    parser.add_argument(
+    _add_inputs(parser.add_argument_group("what is judged"))
+    add_suite_options(parser.add_argument_group("suites"))
+    printed = parser.add_argument_group("what is printed")
+    printed.add_argument(
+        "--format", choices=["text", "json"], default="text", help="how to print; text by default"
+    )
+    how_much = printed.add_mutually_exclusive_group()
+    how_much.add_argument("--verbose", action="store_true", help="show the grounds of passes as well")
+    how_much.add_argument("-q", "--quiet", action="store_true", help="show only what is not a pass")
+    printed.add_argument(
+        "--compat",
+        action="store_true",
+        help="repeat the redacted transcript in each pii result, as the contract does",
+    )
+    written = parser.add_argument_group("what is written (`-` is standard output)")
+    written.add_argument("--output", metavar="FILE", help="also write the envelopes (JSON) to this file")
+    written.add_argument(
+        "--results",
+        metavar="FILE",
+        help="also write a line of JSON for each conversation: its case and its envelope, for `averment diff`",
+    )
+    add_reports(written)
+
+
+def _add_inputs(options: Options) -> None:
+    from averment.cli.inputs import add_reading
+
+    options.add_argument(
         *("-d", "--document"),
         metavar="DOC",
         dest="documents",
@@ -56,7 +84,7 @@ def configure(parser: Parser) -> None:
         default=[],
         help="a document; repeat it to judge by several at once, under the first one's policy",
     )
-    parser.add_argument(
+    options.add_argument(
         "--pack",
         metavar="NAME",
         dest="packs",
@@ -65,61 +93,35 @@ def configure(parser: Parser) -> None:
         help="add the bundled document NAME, see `averment policies`; repeatable",
     )
     for name, about in _PARTS.items():
-        parser.add_argument(f"--{name}", metavar="FILE", help=about)
-    parser.add_argument(
+        options.add_argument(f"--{name}", metavar="FILE", help=about)
+    options.add_argument(
         "--evidence",
         metavar="FILE",
         action="append",
         default=[],
         help="a further record of the same conversation, joined by the ids that both have; repeatable",
     )
-    parser.add_argument(
+    options.add_argument(
         "--clock-offset",
         metavar="SECONDS",
         type=float,
         help="when the clock of the --evidence files reads zero, in seconds on the CONVERSATION's clock",
     )
-    parser.add_argument(
+    options.add_argument(
         "--conversation",
         metavar="ID",
         dest="wanted",
         help="judge only this conversation of a file that holds many",
     )
-    parser.add_argument(
+    options.add_argument(
         "--all", dest="every", action="store_true", help="judge every conversation of a file that holds many"
     )
-    parser.add_argument(
+    add_reading(options)
+    options.add_argument(
         "--inconclusive-policy",
         choices=["report", "fail", "refuse"],
         help="what INCONCLUSIVE does to the exit code; the document's own, or report",
     )
-    add_suite_options(parser)
-    parser.add_argument(
-        "--format", choices=["text", "json"], default="text", help="how to print; text by default"
-    )
-    parser.add_argument(
-        "--compat",
-        action="store_true",
-        help="repeat the redacted transcript in each pii result, as the contract does",
-    )
-    how_much = parser.add_mutually_exclusive_group()
-    how_much.add_argument("--verbose", action="store_true", help="show the grounds of passes as well")
-    how_much.add_argument("-q", "--quiet", action="store_true", help="show only what is not a pass")
-    parser.add_argument("--output", metavar="FILE", help="also write the envelopes (JSON) to this file")
-    parser.add_argument(
-        "--results",
-        metavar="FILE",
-        help="also write a line of JSON for each conversation: its case and its envelope, for `averment diff`",
-    )
-    _add_shared(parser)
-
-
-def _add_shared(parser: Parser) -> None:
-    from averment.cli.inputs import add_reading
-    from averment.cli.verdicts import add_reports
-
-    add_reading(parser)
-    add_reports(parser)
 
 
 def execute(args: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
-from averment.cli.parser import Parser, positive
+from averment.cli.parser import Options, positive
 from averment.errors import Problem, UsageError
 
 __all__ = ["add_suite_options", "refuse_suite_options", "run_suite"]
@@ -29,7 +29,7 @@ _OF_DOCUMENTS = {
 """What makes no sense with a suite, which says itself what is judged by what."""
 
 
-def add_suite_options(parser: Parser) -> None:
+def add_suite_options(parser: Options) -> None:
     """Declares the options of suites."""
     parser.add_argument(
         "--suite",

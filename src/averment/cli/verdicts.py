@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from averment.cli.outputs import look, say, writing
-from averment.cli.parser import Parser
+from averment.cli.parser import Options
 from averment.cli.printing import Printing
 from averment.cli.progress import Steps, progress
 from averment.documents import Document
@@ -34,10 +34,10 @@ REPORTS = {
 _WORST_FIRST = (ExitCode.INTERNAL, ExitCode.NO_VERDICT, ExitCode.NO, ExitCode.YES)
 
 
-def add_reports(parser: Parser) -> None:
+def add_reports(parser: Options) -> None:
     """Declares the options for reports."""
     for name, about in REPORTS.items():
-        parser.add_argument(f"--{name}", metavar="FILE", help=f"write {about}; `-` is standard output")
+        parser.add_argument(f"--{name}", metavar="FILE", help=f"write {about}")
     parser.add_argument(
         "--github",
         action=argparse.BooleanOptionalAction,
