@@ -160,8 +160,8 @@ def test_entries_of_a_suite_are_counted_apart(judge: Judge) -> None:
     """Each with its own worst exit code."""
     summary = Summary()
     for number in range(15):
-        summary.add(*judge("hello"), f"{number}.json", Case(suite="nightly", name=f"n{number}"))
-        summary.add(*judge("jargon"), f"{number}.json", Case(suite="rare", name=f"r{number}"))
+        summary.add(*judge("hello"), f"nightly: n{number}", Case(suite="nightly"))
+        summary.add(*judge("jargon"), f"rare: r{number}", Case(suite="rare"))
     text = summary.render(PLAIN)
     assert "  suite    conversations  pass  fail  inconclusive  n/a  exit\n" in text
     assert "  nightly             15    30     0            15   15     0\n" in text

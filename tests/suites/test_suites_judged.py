@@ -429,7 +429,7 @@ def test_a_trial_is_judged_by_itself(write: Write, script: Script, folder: Path)
     (entry,) = Suite.load("averment.yaml").entries
     one, two = entry.trials()
     assert entry.count == 2
-    assert [one.name, two.name] == ["e #1", "e #2"]
+    assert [one.name, two.name] == ["e", "e #2"]
     assert [assertion.id for assertion in entry.plan(one).document.assertions] == ["said"]
     (second,) = entry.judge(two)
     (first,) = entry.judge(one, inconclusive_policy="refuse")

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from averment.verdicts.judged import Case, Judged, named
+from averment.verdicts.judged import Case, Judged, Produced, named
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,17 @@ def test_conversations_are_called_by_their_cases(case: Case | None, name: str) -
     assert named("calls/f.json", case) == name
     entry = Judged(envelope={}, conversation="calls/f.json", document="d", files=[], case=case)
     assert entry.label == name
+
+
+def test_what_a_command_made_without_cases_is_called_by_its_entry() -> None:
+    """Where its file is kept says nothing, and `--keep` changes it."""
+    case = Case(suite="s", repeat=2, repeats=3)
+    assert named("kept/2.json", case, is_produced=True) == "s #2"
+    assert named("kept/c/2.json", Case(suite="s", name="c"), is_produced=True) == "s: c"
+    made = Judged(
+        envelope={}, conversation="k", document="d", files=[], case=case, produced=Produced(file="k")
+    )
+    assert made.label == "s #2"
 
 
 def test_no_name_has_a_folder_of_this_machine() -> None:

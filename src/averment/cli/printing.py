@@ -36,6 +36,15 @@ class _Item(NamedTuple):
     evidence: EvidenceModel
     name: str
     case: Case | None
+    is_produced: bool
+
+    @property
+    def label(self) -> str:
+        """What the conversation is called."""
+        from averment.text.shown import brief
+        from averment.verdicts.judged import named
+
+        return brief(named(self.name, self.case, is_produced=self.is_produced), 240)
 
 
 class Printing:
@@ -71,9 +80,20 @@ class Printing:
         evidence: EvidenceModel,
         name: str,
         case: Case | None = None,
+        *,
+        is_produced: bool = False,
     ) -> None:
-        """One conversation was judged."""
-        item = _Item(envelope, document, evidence, name, case)
+        """One conversation was judged.
+
+        Args:
+            envelope: the results.
+            document: what it was judged by.
+            evidence: what was recorded.
+            name: the name by which it was read.
+            case: which one of a suite it is.
+            is_produced: whether a command made it.
+        """
+        item = _Item(envelope, document, evidence, name, case, is_produced)
         if self._summary is None and self._first is None:
             self._first = item
             return
@@ -92,11 +112,10 @@ class Printing:
             return
         from averment.report.terminal import open_results, render
 
-        (envelope, document, evidence, name, case), self._first = self._first, None
-        if case is not None and case.name is not None:
-            from averment.verdicts.judged import named
-
-            name = f"{named(name, case)} ({name})"
+        item, self._first = self._first, None
+        envelope, document, evidence, name, case, is_produced = item
+        if case is not None and (case.name is not None or is_produced):
+            name = f"{item.label} ({name})"
         if not self._quiet or open_results(envelope.results):
             text = render(envelope, document, evidence, source=name, look=self._look, verbose=self._verbose)
             self._say(text)
@@ -111,7 +130,7 @@ class Printing:
     def _one_of_many(self, item: _Item, summary: Summary) -> None:
         from averment.report.terminal import open_results
 
-        summary.add(item.envelope, item.document, item.name, item.case)
+        summary.add(item.envelope, item.document, item.label, item.case)
         indexes = open_results(item.envelope.results)
         if self._verbose:
             self._block(item, self._with_passes(item, indexes))
@@ -206,8 +225,6 @@ class Printing:
 
     def _title(self, item: _Item) -> str:
         from averment.report.terminal import counted
-        from averment.text.shown import brief
-        from averment.verdicts.judged import named
 
         code = int(item.envelope.exit_code)
         exit_ = self._look.paint(("PASS", "FAIL", "INCONCLUSIVE", "FAIL")[code], f"exit {code}")
@@ -217,4 +234,4 @@ class Printing:
             told += f" (warnings and notes: {lesser})"
         if inapplicable:
             told += self._look.paint("dim", f" · {inapplicable} not applicable")
-        return f"{exit_}  {self._look.paint('bold', brief(named(item.name, item.case), 240))}  {told}"
+        return f"{exit_}  {self._look.paint('bold', item.label)}  {told}"

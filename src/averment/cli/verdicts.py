@@ -116,7 +116,9 @@ class Verdicts:
             if self._reports:
                 self._judged.append(entry)
         if self._format == "text":
-            self._printing.take(envelope, document, evidence.model, name, case)
+            self._printing.take(
+                envelope, document, evidence.model, name, case, is_produced=produced is not None
+            )
         elif not self._is_aside:
             from averment.text.shown import inert_json
 

@@ -22,13 +22,15 @@ __all__ = ["Fingerprints", "conversation_key", "file_path"]
 def conversation_key(entry: Judged) -> tuple[str, ...]:
     """What stays the same of a conversation from run to run.
 
-    In a suite that is its entry, its case (where there are none, its name) and which repetition it is: not where the
+    In a suite that is its entry, its case (where there are none, the name of its recording) and which repetition it is: not where the
     command's output is kept, and not how many repetitions there are.
     """
     case, name = entry.case, shown_file(entry.conversation)
     if case is None:
         return (name,)
-    return (case.suite, name if case.name is None else case.name, str(case.repeat))
+    if case.name is not None:
+        return (case.suite, case.name, str(case.repeat))
+    return (case.suite, "" if entry.produced is not None else name, str(case.repeat))
 
 
 def file_path(name: str) -> str:

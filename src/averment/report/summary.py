@@ -20,9 +20,9 @@ from averment.report.look import Look
 from averment.report.tables import Cell, Column, table
 from averment.report.terminal import VERDICTS, head
 from averment.text.shown import brief, inert, printable
-from averment.verdicts.judged import Case, named
 
 if TYPE_CHECKING:
+    from averment.verdicts.judged import Case
     from averment.verdicts.repeats import Repeats
 
 __all__ = ["Summary"]
@@ -89,20 +89,19 @@ class Summary:
         Args:
             envelope: the results.
             document: what it was judged by.
-            name: what people know the conversation by.
+            name: what people call the conversation, fit to be shown.
             case: which one of a suite it is.
         """
         code = int(envelope.exit_code)
         self.codes[code] += 1
         counts = [0, 0, 0, 0]
-        label = brief(named(name, case), 240)
         for own, result in zip(self._keys(document), envelope.results, strict=True):
             at = _at(result)
             counts[at] += 1
             key = own if own in self._rows or len(self._rows) < _KEPT else _FURTHER
             self._rows.setdefault(key, [0, 0, 0, 0])[at] += 1
             if at in (1, 2):
-                self._note(key, result, label)
+                self._note(key, result, name)
             if "not_scanned" in result.details and len(self._unscanned) < _ASSERTIONS:
                 parts = ", ".join(part.replace("_", " ") for part in result.details["not_scanned"])
                 self._unscanned[brief(result.id, 80)] = parts
@@ -110,7 +109,7 @@ class Summary:
             self._policies.add(envelope.inconclusive_policy)
         self._undecided += not counts[0] and not counts[1]
         if self.codes.total() <= _LISTED:
-            self._listed.append((label, counts, code))
+            self._listed.append((name, counts, code))
         if case is not None:
             self._of_suite(case, envelope, counts, code)
 

@@ -261,7 +261,7 @@ class Entry:
             part = (self._folder_name, *of_case, str(repeat))
             name = row.name if row.name is not None else self.name
             yield Trial(
-                name=f"{name} #{repeat}" if self.repeat > 1 else name,
+                name=f"{name} #{repeat}" if repeat > 1 else name,
                 case=case,
                 file=self._kept.path(part, ".json"),
                 values=row.values,

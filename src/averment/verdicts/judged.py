@@ -84,18 +84,24 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def label(self) -> str:
         """What people call the conversation, in every report alike: see `named`."""
-        return named(self.conversation, self.case)
+        return named(self.conversation, self.case, is_produced=self.produced is not None)
 
 
-def named(conversation: str, case: Case | None) -> str:
+def named(conversation: str, case: Case | None, *, is_produced: bool = False) -> str:
     """What people call a conversation: `calls/a.json`; in a suite its case, as `support: lost parcel #2`.
 
     The first repetition bears no number, so that it keeps its name when others are added. Untrusted text, of any length.
+
+    Args:
+        conversation: the name by which it is read.
+        case: which one of a suite it is.
+        is_produced: whether a command made it. Its file says nothing then: without cases it is called by its entry.
     """
     if case is None:
         return shown_file(conversation)
+    name = case.name if case.name is not None or is_produced else shown_file(conversation)
     repeat = f" #{case.repeat}" if case.repeat > 1 else ""
-    return f"{case.suite}: {shown_file(conversation) if case.name is None else case.name}{repeat}"
+    return f"{case.suite if name is None else f'{case.suite}: {name}'}{repeat}"
 
 
 def judged(

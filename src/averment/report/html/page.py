@@ -167,7 +167,7 @@ def _section(entry: Judged, key: str, index: int, total: int, budget: Budget, *,
     )
     summary = envelope["summary"]
     exit_code = int(envelope["exit_code"])
-    has_file = entry.case is not None and entry.case.name is not None  # else that is its name
+    has_file = entry.case is not None and (entry.case.name is not None or entry.produced is not None)
     statuses = [result["status"] for result in entry.results]
     return Section(
         anchor=f"e-{key}" if key else "results",
