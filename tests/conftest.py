@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,26 @@ settings.register_profile(
     "averment", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("averment")
+
+_LOOKS = (
+    *(
+        "NO_COLOR",
+        "FORCE_COLOR",
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+        "PY_COLORS",
+        "PYTHON_COLORS",
+        "COLUMNS",
+        "LINES",
+    ),
+    "AVERMENT_TRACEBACK",
+)
+
+
+def pytest_sessionstart() -> None:
+    """What is printed hangs on these; tests say themselves at what terminal they are, and whether in GitHub Actions."""
+    for name in [name for name in os.environ if name in _LOOKS or name.startswith("GITHUB_")]:
+        del os.environ[name]
 
 
 @pytest.fixture(scope="session")
