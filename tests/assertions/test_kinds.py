@@ -17,6 +17,7 @@ from averment.assertions import KINDS, kind
 from averment.assertions.base import Channel
 from averment.assertions.codes import Code
 from averment.assertions.phrase import Phrase
+from averment.engine import unproduced
 
 Fixture = Callable[..., Any]
 
@@ -211,11 +212,22 @@ def test_each_code_is_given_by_an_evaluation(judge: Fixture, gapped: Fixture, co
 
 def test_every_code_is_in_that_table_and_documented() -> None:
     """The enumeration is closed: lower snake case, one sentence each, no meaning twice."""
-    assert [code.value for code in Code] == list(EARNED)
+    assert [code.value for code in Code if code is not Code.NOT_PRODUCED] == list(EARNED)
     for code in Code:
         assert code.value == code.name.lower()
         assert code.meaning.endswith(".")
     assert len({code.meaning for code in Code}) == len(Code)
+
+
+def test_what_was_not_produced_is_inconclusive_whatever_is_asserted() -> None:
+    """The one code that no evaluation gives: a suite's command failed, and there is nothing to evaluate."""
+    document = averment.Document.of(
+        {"version": 1, "assertions": [{"id": "a", **phrase("x")}, {"id": "b", **tool_call(name="t")}]}
+    )
+    envelope = unproduced(averment.compile_plan(document), "the command ended with exit status 1")
+    assert [(each.status, each.code, each.reason) for each in envelope.results] == [
+        ("INCONCLUSIVE", "not_produced", "the command ended with exit status 1")
+    ] * 2
 
 
 @pytest.mark.usefixtures("broken_phrase")
