@@ -21,7 +21,7 @@ import averment
 
 IMAGES = Path(__file__).parent / "images"
 PICTURES = {
-    "report-light": ("light", ViewportSize(width=1000, height=1330)),
+    "report-light": ("light", ViewportSize(width=1000, height=1375)),
     "report-dark": ("dark", ViewportSize(width=1000, height=1010)),
     "report-phone": ("light", ViewportSize(width=380, height=820)),
 }

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from averment.documents import Document
-from averment.engine import Envelope, run
+from averment.engine import Envelope, compile_plan, run, unproduced
 from averment.evidence import Evidence
 from averment.report import summary as module
 from averment.report.look import PLAIN, Look
@@ -206,3 +206,20 @@ def test_tables_are_drawn_at_a_terminal(judge: Judge) -> None:
     text = of(judge, {"a": "hello", "b": "jargon"}).render(Look(color=True, width=80))
     assert "────" in text
     assert "\x1b[31;1m1 exit 1\x1b[0m" in text
+
+
+def test_conversations_that_were_not_produced_are_one_finding(judge: Judge) -> None:
+    """And not one for each assertion, which would hide what is open in the others."""
+    summary = of(judge, {f"c{number}": "hello" for number in range(9)})
+    _, document = judge("hello")
+    for name in ("late", "later"):
+        summary.add(
+            unproduced(compile_plan(document), "the command ended with exit status 1"), document, name
+        )
+    text = summary.render(PLAIN)
+    told = (
+        "INCONCLUSIVE  all assertions  in 2 of 11 conversations\n    the command ended with exit status 1\n"
+    )
+    assert f"{told}    in late · later\n" in text
+    assert text.count("exit status 1") == 1
+    assert "NOTHING WAS DECIDED in 2 of 11 conversations." in text

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from averment.documents import Document
-from averment.engine import Envelope, run
+from averment.engine import Envelope, compile_plan, run, unproduced
 from averment.evidence import Evidence
 from averment.report.look import PLAIN, Look
 from averment.report.summary import Summary
@@ -197,3 +197,19 @@ def test_a_long_head_takes_two_lines_at_a_narrow_terminal() -> None:
     text = render(envelope, checked, recorded.model, look=Look(width=44))
     assert f"FAIL  {'n' * 30}\n    phrase · d.json:1\n" in text
     assert max(map(len, text.splitlines())) <= 44
+
+
+def test_what_was_not_produced_is_told_once_for_all_assertions() -> None:
+    """They are undecided for one reason; a single assertion, and a single card, have it to themselves."""
+    several = document("x")
+    envelope = unproduced(compile_plan(several), "the command ended with exit status 1")
+    text = render(envelope, several, Evidence().model, source="c.json")
+    assert text.count("the command ended with exit status 1") == 1
+    assert (
+        "INCONCLUSIVE  all 10 assertions\n    the command ended with exit status 1\n    code: not_produced\n"
+        in text
+    )
+    assert "INCONCLUSIVE  x2  phrase" in card(envelope, several, Evidence().model, 1)
+    one = Document.of({"version": 1, "assertions": [{"id": "a", "kind": "phrase", "regex": "."}]})
+    text = render(unproduced(compile_plan(one), "it wrote nothing"), one, Evidence().model)
+    assert "INCONCLUSIVE  a  phrase" in text

@@ -41,10 +41,9 @@ class _Item(NamedTuple):
     @property
     def label(self) -> str:
         """What the conversation is called."""
-        from averment.text.shown import brief
         from averment.verdicts.judged import named
 
-        return brief(named(self.name, self.case, is_produced=self.is_produced), 240)
+        return named(self.name, self.case, is_produced=self.is_produced)
 
 
 class Printing:
@@ -190,7 +189,7 @@ class Printing:
         from averment.report.terminal import cards
 
         lines = [self._title(item)]
-        if item.case is not None and item.case.name is not None:
+        if item.case is not None and (item.case.name is not None or item.is_produced):
             from averment.text.shown import brief
 
             file = brief(item.name, 240)
@@ -225,6 +224,7 @@ class Printing:
 
     def _title(self, item: _Item) -> str:
         from averment.report.terminal import counted
+        from averment.text.shown import brief
 
         code = int(item.envelope.exit_code)
         exit_ = self._look.paint(("PASS", "FAIL", "INCONCLUSIVE", "FAIL")[code], f"exit {code}")
@@ -234,4 +234,4 @@ class Printing:
             told += f" (warnings and notes: {lesser})"
         if inapplicable:
             told += self._look.paint("dim", f" · {inapplicable} not applicable")
-        return f"{exit_}  {self._look.paint('bold', item.label)}  {told}"
+        return f"{exit_}  {self._look.paint('bold', brief(item.label, 240))}  {told}"

@@ -18,7 +18,7 @@ from averment.documents import Document
 from averment.engine.envelope import Envelope, Result
 from averment.report.look import Look
 from averment.report.tables import Cell, Column, table
-from averment.report.terminal import VERDICTS, head
+from averment.report.terminal import VERDICTS, head, is_unproduced
 from averment.text.shown import brief, inert, printable
 
 if TYPE_CHECKING:
@@ -45,6 +45,10 @@ _Key = tuple[str, str]
 """The file in which an assertion stands, and its id."""
 
 _FURTHER: _Key = ("", "(further assertions)")
+
+
+_ALL: _Key = ("", "(all assertions)")
+"""Stands for all assertions of a conversation that was not produced."""
 
 
 class _Group(msgspec.Struct):
@@ -89,18 +93,22 @@ class Summary:
         Args:
             envelope: the results.
             document: what it was judged by.
-            name: what people call the conversation, fit to be shown.
+            name: what people call the conversation.
             case: which one of a suite it is.
         """
         code = int(envelope.exit_code)
         self.codes[code] += 1
         counts = [0, 0, 0, 0]
+        name = brief(name, 240)
+        is_missing = is_unproduced(envelope.results)
+        if is_missing:
+            self._note(_ALL, envelope.results[0], name)
         for own, result in zip(self._keys(document), envelope.results, strict=True):
             at = _at(result)
             counts[at] += 1
             key = own if own in self._rows or len(self._rows) < _KEPT else _FURTHER
             self._rows.setdefault(key, [0, 0, 0, 0])[at] += 1
-            if at in (1, 2):
+            if at in (1, 2) and not is_missing:
                 self._note(key, result, name)
             if "not_scanned" in result.details and len(self._unscanned) < _ASSERTIONS:
                 parts = ", ".join(part.replace("_", " ") for part in result.details["not_scanned"])
@@ -236,7 +244,8 @@ class Summary:
             ),
         )
         for (key, _, _), group in groups[:_GROUPS]:
-            yield from _told(key, group, sum(self._rows[key][:3]), total, look)
+            applies = total if key == _ALL else sum(self._rows[key][:3])
+            yield from _told(key, group, applies, total, look)
             yield ""
         if len(groups) > _GROUPS:
             yield f"... and {len(groups) - _GROUPS} more; `--results FILE` keeps them all"
@@ -249,8 +258,11 @@ def _told(key: _Key, group: _Group, applies: int, total: int, look: Look) -> Ite
     where = f"in {group.count} of {_several(total)}"
     if applies < total:
         where = f"in {group.count} of {applies} that it is about"
-    yield from head(first, file, look, where=where)
-    if first.common.get("description"):
+    if key == _ALL:
+        yield f"{look.paint(first.status, first.status)}  {look.paint('bold', 'all assertions')}  {look.paint('dim', where)}"
+    else:
+        yield from head(first, file, look, where=where)
+    if key != _ALL and first.common.get("description"):
         yield from look.lines(brief(first.common["description"], 400), indent=4)
     if first.reason:
         lead = "" if group.is_same else "for example: "

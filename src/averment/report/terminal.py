@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from averment.assertions.base import Assertion, Status
+from averment.assertions.codes import Code
 from averment.documents import Document
 from averment.engine.envelope import Envelope, Result
 from averment.evidence.model import EvidenceModel, ToolCall
@@ -19,7 +20,17 @@ from averment.text.jsontext import canonical
 from averment.text.pii import redact
 from averment.text.shown import brief, inert, printable
 
-__all__ = ["VERDICTS", "call_text", "card", "cards", "counted", "head", "open_results", "render"]
+__all__ = [
+    "VERDICTS",
+    "call_text",
+    "card",
+    "cards",
+    "counted",
+    "head",
+    "is_unproduced",
+    "open_results",
+    "render",
+]
 
 _SHOWN = 3
 _LONGEST_NAME = 240
@@ -79,13 +90,39 @@ def card(envelope: Envelope, document: Document, evidence: EvidenceModel, index:
 def cards(
     envelope: Envelope, document: Document, evidence: EvidenceModel, indexes: Iterable[int], look: Look
 ) -> Iterator[list[str]]:
-    """The lines of one card after the other; not yet inert."""
+    """The lines of one card after the other; not yet inert.
+
+    Where no conversation was produced, one card says so for all assertions.
+    """
+    indexes = list(indexes)
+    if len(indexes) > 1 and is_unproduced(envelope.results):
+        yield list(_unproduced(envelope.results[0], len(envelope.results), look))
+        return
     results = {result.id: result for result in envelope.results}
     for index in indexes:
         premises = [results[name] for name in document.assertions[index].premises()]
         lines = [*head(envelope.results[index], document.file_name(index), look)]
         lines += _body(envelope.results[index], document.assertions[index], premises, evidence, look)
         yield lines
+
+
+def is_unproduced(results: Sequence[Result]) -> bool:
+    """Whether a command gave no conversation, so that all assertions are undecided for the same reason."""
+    return bool(results) and all(result.code == Code.NOT_PRODUCED for result in results)
+
+
+def _unproduced(first: Result, count: int, look: Look) -> Iterator[str]:
+    """The lines that say so once, for all assertions; not yet inert.
+
+    Args:
+        first: one of the results.
+        count: how many assertions there are.
+        look: colours and width.
+    """
+    yield f"{look.paint(first.status, first.status)}  {look.paint('bold', f'all {count} assertions')}"
+    if first.reason:
+        yield from look.lines(printable(first.reason, 600), indent=4)
+    yield look.paint("dim", f"    code: {first.code}")
 
 
 def open_results(results: Sequence[Result]) -> list[int]:
