@@ -253,6 +253,16 @@ def test_an_output_that_can_not_be_made_leaves_no_part(averment: Averment) -> No
 
 
 @pytest.mark.usefixtures("runs")
+def test_what_is_compared_is_never_replaced(averment: Averment) -> None:
+    """An output that is one of the two runs is refused, and the run stays."""
+    before = Path("old.jsonl").read_bytes()
+    ended = averment("diff old.jsonl new.jsonl --output old.jsonl")
+    assert ended.code == 2
+    assert "error[output_is_input]" in ended.err
+    assert Path("old.jsonl").read_bytes() == before
+
+
+@pytest.mark.usefixtures("runs")
 def test_nothing_printed_in_actions_is_a_command(averment: Averment, monkeypatch: pytest.MonkeyPatch) -> None:
     """A name that looks like one gets a backslash."""
     data = Path("old.jsonl").read_bytes() + Path("old.jsonl").read_bytes().replace(b"a.json", b"##[error]x")

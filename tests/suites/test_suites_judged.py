@@ -96,9 +96,11 @@ def test_a_recording_that_cant_be_read_is_no_verdict(write: Write, judged: Judge
 
 
 def test_a_command_runs_once_for_each_case_and_repetition(
-    write: Write, script: Script, judged: Judged, folder: Path
+    write: Write, script: Script, judged: Judged, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With its arguments and environment; what it writes is kept, hashed and judged."""
+    for name in [name for name in os.environ if name.startswith("AVERMENT_")]:
+        monkeypatch.delenv(name)  # what the gate sets, such as AVERMENT_REQUIRE_BROWSER
     (folder / "c.jsonl").write_text(
         '{"case": "A-17", "n": 1.50}\n{"case": "B", "n": "x y"}\n', encoding="utf-8"
     )

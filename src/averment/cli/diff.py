@@ -66,12 +66,13 @@ def configure(parser: Parser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Compares and tells."""
     from averment.cli.inputs import refuse_twice
-    from averment.cli.outputs import look, say, writing
+    from averment.cli.outputs import look, refuse_overwriting, say, writing
     from averment.report.comparison import Told, as_json, as_text
     from averment.text.shown import inert, inert_json
     from averment.verdicts.comparison import GATES, compare
 
     refuse_twice(args.old, args.new)
+    refuse_overwriting({"--output": args.output}, (args.old, args.new))
     problems: list[Problem] = []
     fail_on = _chosen("--fail-on", args.fail_on, GATES, problems)
     only = _chosen("--only", args.only, GATES, problems)
