@@ -102,3 +102,19 @@ def test_every_clash_is_told(folder: Path) -> None:
     found = codes({"--html": "d.yaml", "--junit": "c.csv", "--sarif": "d.yaml"}, "d.yaml", "c.csv", "d.yaml")
     assert found == ["output_twice", "output_is_input", "output_is_input"]
     assert json.loads((folder / "e.json").read_bytes())["schema"] == "assert.v1"
+
+
+@pytest.mark.parametrize("action", ["show", "convert --to averment"])
+def test_evidence_that_is_read_is_never_replaced(
+    action: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`averment evidence` refuses to write its output over the recording, and the recording stays."""
+    recording = tmp_path / "only-copy.json"
+    recording.write_text('{"transcript": [{"role": "agent", "text": "hello"}]}', encoding="utf-8")
+    before = recording.read_bytes()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main(["evidence", *action.split(), "only-copy.json", "--output", "only-copy.json"])
+    assert ended.value.code == 2
+    assert "error[output_is_input]" in capsys.readouterr().err
+    assert recording.read_bytes() == before

@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 
 from averment.cli.inputs import add_reading, reading, refuse_twice
+from averment.cli.outputs import refuse_overwriting
 from averment.cli.parser import Parser
 from averment.errors import ExitCode, Problem, UsageError
 
@@ -49,6 +50,7 @@ def execute(args: argparse.Namespace) -> int:
     if args.action == "formats":
         return _formats()
     refuse_twice(*args.files)
+    refuse_overwriting({"--output": args.output}, (*args.files, args.mapping))
     if not args.files:
         message = f"`averment evidence {args.action}` needs a file"
         raise UsageError(Problem(code="usage", message=message, mend="See `averment evidence --help`."))
